@@ -1,0 +1,84 @@
+# `make` alone prints what there is. Every target that needs .venv sets it up first, from requirements.lock.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help run test lint format lock clean
+
+VENV   := .venv
+STAMP  := $(VENV)/.installed
+PY     := $(VENV)/bin/python
+OFFNAC := $(VENV)/bin/offnac
+QUIET  := --quiet --quiet --disable-pip-version-check --no-input
+
+# Test processes: one a core, at most 8. Each keeps to one thread (NPROC is what XLA's thread pool reads),
+# so that they do not fight.
+WORKERS    ?= logical
+ONE_THREAD := NPROC=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
+# The first of these that is Python 3.11 or newer makes the virtual environments; PYTHON=... names another.
+PYTHON ?= python3.11 python3.12 python3.13 python3
+
+# $(call make_venv,FOLDER): shell lines that make FOLDER, unless it is there, or say plainly why not.
+define make_venv
+test -x $(1)/bin/python || { \
+    found=; \
+    for python in $(PYTHON); do \
+        "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 || continue; \
+        found=$$python; \
+        "$$python" -m venv $(1) >/dev/null 2>&1 && exit 0; \
+        rm -rf $(1); \
+    done; \
+    if test -n "$$found"; then \
+        echo "$$found could not make a virtual environment (on Debian and Ubuntu: install python3-venv)." >&2; \
+    else \
+        echo "offnac needs Python 3.11 or newer; none found as: $(PYTHON). Name one: make PYTHON=/path/to/python" >&2; \
+    fi; \
+    exit 1; \
+}
+endef
+
+help:  ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(STAMP)  ## a first tour: write a log, train a policy, evaluate it (everything goes under out/run)
+	@rm -rf out/run
+	@mkdir -p out/run
+	$(OFFNAC) collect CartPole-v1 --steps 22000 --out out/run/cartpole.parquet
+	$(OFFNAC) train CartPole-v1 --algorithm nac --preset published --seeds 2 --out out/run/cartpole-nac
+	$(OFFNAC) evaluate out/run/cartpole-nac CartPole-v1 --episodes 20
+
+test: lint  ## lint, then run the tests (ARGS="-k name" passes arguments on to pytest)
+	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --maxprocesses 8 --dist worksteal $(ARGS)
+
+lint: $(STAMP)  ## ruff's rules, ruff's formatting, mypy
+	@$(PY) -m ruff check
+	@$(PY) -m ruff format --check
+	@$(PY) -m mypy
+
+format: $(STAMP)  ## put the code into ruff's format, with the fixes that are safe
+	@$(PY) -m ruff check --fix --exit-zero --quiet
+	@$(PY) -m ruff format
+
+lock:  ## look up the newest versions that pyproject.toml admits and write requirements.lock
+	@$(call make_venv,.cache/lock)
+	@.cache/lock/bin/python -m pip $(QUIET) install --upgrade uv
+	@.cache/lock/bin/uv --quiet --no-config pip compile pyproject.toml --extra dev --upgrade \
+	    --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
+	    --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file .cache/lock/lock
+	@{ \
+	    echo "# Every package that offnac and its development tools need, at one exact version each."; \
+	    echo "# Written by 'make lock' from pyproject.toml; not to be edited by hand."; \
+	    cat .cache/lock/lock; \
+	} > requirements.lock
+	@echo "requirements.lock: $$(grep -c '==' requirements.lock) packages"
+
+clean:  ## remove caches, builds and out/run (.venv stays: rm -rf .venv removes it)
+	@rm -rf .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist out/run
+	@find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(STAMP): pyproject.toml requirements.lock
+	@echo "Setting up $(VENV) from requirements.lock (a minute or two the first time) ..."
+	@$(call make_venv,$(VENV))
+	@$(PY) -m pip $(QUIET) install --require-hashes --requirement requirements.lock
+	@$(PY) -m pip $(QUIET) install --no-deps --no-build-isolation --editable .
+	@touch $@
