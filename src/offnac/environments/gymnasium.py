@@ -1,0 +1,108 @@
+"""Tasks of Gymnasium, stepped on the host."""
+
+import math
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from offnac.errors import UserError
+from offnac.transition import Spec
+
+ENDLESS = 10_000
+"""Time limit, in steps, of a task that has none of its own, so that no rollout runs for ever."""
+
+PACKAGES = {"ALE": "ale_py"}
+"""Modules that register a namespace's ids only once they are imported."""
+
+
+class HostEnvironment:
+    """Any Gymnasium id with discrete actions; a Box observation flattened, a Discrete one one-hot."""
+
+    def __init__(self, name: str, max_steps: int | None = None) -> None:
+        from gymnasium.spaces import Box, Discrete
+
+        self._task = _open(name, max_steps)
+        self.max_steps: int = self._task.spec.max_episode_steps
+        actions, observed = self._task.action_space, self._task.observation_space
+        if not isinstance(actions, Discrete):
+            raise UserError(
+                f"offnac needs discrete actions, and {name} has {actions}; choose another environment."
+            )
+        if isinstance(observed, Discrete):
+            size = int(observed.n)
+        elif isinstance(observed, Box):
+            size = math.prod(observed.shape)
+        else:
+            raise UserError(
+                f"offnac needs Box or Discrete observations, and {name} has {observed}; "
+                "wrap the environment so that it gives a vector."
+            )
+        self.spec = Spec(name=name, observation_size=size, actions=int(actions.n))
+        self._first_action = int(actions.start)
+        self._first_observation = int(observed.start) if isinstance(observed, Discrete) else None
+
+    def another(self) -> "HostEnvironment":
+        """A second simulator of the same task."""
+        return HostEnvironment(self.spec.name, self.max_steps)
+
+    def reset(self, seed: int) -> Float[np.ndarray, " d"]:
+        """Begin the episode that ``seed`` determines."""
+        return self._flat(self._task.reset(seed=int(seed))[0])
+
+    def step(self, action: int) -> tuple[Float[np.ndarray, " d"], float, bool, bool]:
+        """(observation, reward, terminated, truncated) after the action, numbered from 0."""
+        observation, reward, terminated, truncated, _ = self._task.step(self._first_action + int(action))
+        return self._flat(observation), float(reward), bool(terminated), bool(truncated)
+
+    def close(self) -> None:
+        self._task.close()
+
+    def _flat(self, observation: Any) -> Float[np.ndarray, " d"]:
+        if self._first_observation is None:
+            # A copy: some tasks write every observation into the same array.
+            return np.array(observation, np.float32).reshape(-1)
+        one_hot = np.zeros(self.spec.observation_size, np.float32)
+        one_hot[int(observation) - self._first_observation] = 1.0
+        return one_hot
+
+
+def names() -> list[str]:
+    import gymnasium
+
+    return list(gymnasium.registry)
+
+
+def knows(name: str) -> bool:
+    """Whether Gymnasium has the id, which may follow the module that registers it: ``module:Name-v0``."""
+    import gymnasium
+
+    return _registered(name) in gymnasium.registry
+
+
+def _registered(name: str) -> str:
+    """The id alone, once the module that registers it is imported."""
+    before, _, identifier = name.rpartition(":")
+    module = before or PACKAGES.get(identifier.partition("/")[0])
+    if module:
+        try:
+            import_module(module)
+        except ImportError as error:
+            raise UserError(
+                f"{name} needs the module {module}, which is not installed; install it."
+            ) from error
+    return identifier
+
+
+def _open(name: str, max_steps: int | None) -> Any:
+    import gymnasium
+
+    try:
+        identifier = _registered(name)
+        limit = max_steps or gymnasium.spec(identifier).max_episode_steps or ENDLESS
+        return gymnasium.make(identifier, max_episode_steps=limit, disable_env_checker=True)
+    except (gymnasium.error.DependencyNotInstalled, ImportError) as error:
+        raise UserError(f"{name} needs a package that is not installed: {error}") from error
+    except gymnasium.error.Error as error:
+        raise UserError(f"Gymnasium cannot open {name}: {error}") from error
