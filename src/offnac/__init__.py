@@ -1,0 +1,32 @@
+"""offnac: natural actor-critic with neural-network-compatible features, on-policy and off-policy."""
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "ActorCritic": "offnac.actor_critic",
+    "Policy": "offnac.saved_policy",
+    "Spec": "offnac.transition",
+    "Transition": "offnac.transition",
+    "UserError": "offnac.errors",
+    "collect": "offnac.api",
+    "evaluate": "offnac.api",
+    "experiment": "offnac.presets",
+    "load_policy": "offnac.saved_policy",
+    "make": "offnac.environments",
+    "train": "offnac.api",
+    "train_seeds": "offnac.training.stream",
+}
+
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: ``offnac --help`` must not wait for JAX."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'offnac' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,277 @@
+"""The functions behind the commands: names and numbers in, plain results out."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import numpy as np
+
+from offnac import environments, files, presets
+from offnac.behaviour import Behaviour, Uniform
+from offnac.environments import HostEnvironment, is_native
+from offnac.environments.environment import Environment
+from offnac.errors import UserError
+from offnac.evaluation import rollout, statistics
+from offnac.logs import collect as log_collect
+from offnac.provenance import now, versions
+from offnac.saved_policy import Policy, load_policy
+from offnac.settings import describe
+from offnac.training.progress import Report, Stopped, Update, silent
+from offnac.training.protocol import Experiment
+from offnac.training.seed_folder import SeedFolder
+from offnac.training.stream import train_seeds
+from offnac.transition import Spec
+
+RUN = "run.json"
+
+
+def train(
+    environment: str,
+    algorithm: str = "offnac",
+    *,
+    out: Path | str,
+    preset: str = "published",
+    seeds: int = 1,
+    first_seed: int = 0,
+    test_episodes: int = 1000,
+    max_steps: int | None = None,
+    workers: int | None = None,
+    resume: bool = False,
+    report: Report = silent,
+    stop: Event | None = None,
+    **changes: float | None,
+) -> dict[str, Any]:
+    """Train ``seeds`` runs of an algorithm under a preset and test them; what they are is in ``out``.
+
+    ``changes`` are single numbers of the preset: lam, gamma, episodes, newest, theta_rate, x_rate,
+    value_rate, ratio_rate, critic_power, actor_power.
+    """
+    out, stop = Path(out), stop or Event()
+    _require_seeds(seeds, first_seed)
+    if test_episodes < 1:
+        raise UserError(f"at least one test episode is needed, but {test_episodes} were asked for")
+    request: dict[str, Any] = {
+        "environment": environment,
+        "algorithm": algorithm,
+        "preset": preset,
+        "max_steps": max_steps,
+        "test_episodes": test_episodes,
+        **{name: value for name, value in sorted(changes.items()) if value is not None},
+    }
+    task, experiment = prepare(request)
+    all_seeds = list(range(first_seed, first_seed + seeds))
+    workers = workers or os.cpu_count() or 1
+    if resume and out.exists():
+        workers = _require_same(out, request).get("workers", workers)
+    else:
+        files.require_absent(out)
+    record = {
+        "format": "offnac-run",
+        "request": request,
+        "seeds": all_seeds,
+        "workers": workers,
+        "settings": {
+            "algorithm": describe(experiment.algorithm),
+            "protocol": describe(experiment.protocol),
+            "episodes": experiment.episodes,
+            "max_steps": task.max_steps,
+        },
+        "versions": versions(),
+        "date": now(),
+    }
+    files.write_json(out / RUN, record)
+    began = time.perf_counter()
+    if is_native(task) or workers == 1 or seeds == 1:
+        runs = train_seeds(
+            task,
+            experiment,
+            all_seeds,
+            out,
+            test_episodes=test_episodes,
+            workers=workers,
+            report=report,
+            stop=stop,
+            provenance={"request": request},
+        )
+    else:
+        groups = [group.tolist() for group in np.array_split(all_seeds, min(workers, seeds))]
+        runs = _train_in_processes(out, groups, report, stop)
+    result = {
+        "algorithm": algorithm,
+        "environment": environment,
+        "preset": preset,
+        "seconds": time.perf_counter() - began,
+        "train_steps": sum(run["train_steps"] for run in runs),
+        "runs": runs,
+    }
+    files.write_json(out / RUN, record | {"result": result})
+    return result
+
+
+def prepare(request: dict[str, Any]) -> tuple[Environment | HostEnvironment, Experiment]:
+    """The task and the experiment that a request names."""
+    changes = {
+        name: value
+        for name, value in request.items()
+        if name not in ("environment", "algorithm", "preset", "max_steps", "test_episodes")
+    }
+    powers = presets.Powers(
+        changes.pop("critic_power", presets.Powers().critics),
+        changes.pop("actor_power", presets.Powers().actor),
+    )
+    if request["max_steps"] is None:
+        request = request | {"max_steps": presets.max_steps(request["environment"])}
+    # Names and numbers are checked before a simulator is opened.
+    presets.experiment(request["preset"], request["algorithm"], Spec("", 1, 2), powers=powers, **changes)
+    task = environments.make(request["environment"], request["max_steps"])
+    return task, presets.experiment(
+        request["preset"], request["algorithm"], task.spec, powers=powers, **changes
+    )
+
+
+def _train_in_processes(
+    out: Path, groups: list[list[int]], report: Report, stop: Event
+) -> list[dict[str, Any]]:
+    """Host simulators hold Python's lock, so each group of seeds gets a process of its own."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    def one(group: list[int]) -> None:
+        command = [sys.executable, "-m", "offnac.worker", str(out), *map(str, group)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None and process.stderr is not None
+            for line in process.stdout:
+                seed, episodes, of, steps, average = line.split()
+                report(Update(int(seed), int(episodes), int(of), int(steps), float(average)))
+                if stop.is_set():
+                    process.terminate()
+            complaint = process.stderr.read()
+        if process.returncode == 2:
+            raise UserError(complaint.strip().splitlines()[-1])
+        if stop.is_set():
+            raise Stopped
+        if process.returncode != 0:
+            raise RuntimeError(f"training the seeds {group} failed:\n{complaint}")
+
+    with ThreadPoolExecutor(max_workers=len(groups)) as pool:
+        futures = [pool.submit(one, group) for group in groups]
+        try:
+            for future in futures:
+                future.result()
+        except BaseException:
+            stop.set()
+            raise
+    results = [SeedFolder(out, seed).result() for group in groups for seed in group]
+    return [result for result in results if result is not None]
+
+
+def _require_same(out: Path, request: dict[str, Any]) -> dict[str, Any]:
+    """A run can only be resumed as what it was."""
+    before = files.read_json(out / RUN)
+    for name in sorted({*before.get("request", {}), *request}):
+        old, new = before.get("request", {}).get(name), request.get(name)
+        if old != new:
+            raise UserError(
+                f"{out} was begun with {name} = {old}, but now it is {new}; "
+                "resume with the same options, or choose another --out"
+            )
+    return before
+
+
+def _require_seeds(seeds: int, first_seed: int) -> None:
+    if seeds < 1:
+        raise UserError(f"at least one seed is needed, but --seeds is {seeds}")
+    if not 0 <= first_seed <= 2**31 - seeds:
+        raise UserError(f"seeds are whole numbers from 0 to 2147483647, but --first-seed is {first_seed}")
+
+
+def evaluate(
+    policy: Policy | Path | str,
+    environment: str,
+    *,
+    episodes: int = 1000,
+    first_seed: int = 0,
+    max_steps: int | None = None,
+) -> dict[str, Any]:
+    """Mean, SD, standard error and quantiles of the total reward by rollouts, actions sampled from π."""
+    _require_seeds(1, first_seed)
+    if episodes < 1:
+        raise UserError(f"at least one episode is needed, but --episodes is {episodes}")
+    loaded = policy if isinstance(policy, Policy) else open_policy(policy)
+    task = environments.make(environment, max_steps)
+    require_fit(loaded, task.spec)
+    totals = rollout.returns(task, loaded, episodes, first_seed)
+    return {**statistics.of_episodes(totals), "quantiles": statistics.quantiles(totals)}
+
+
+def collect(
+    environment: str,
+    *,
+    steps: int,
+    out: Path | str,
+    behaviour: str = "uniform",
+    first_seed: int = 0,
+    max_steps: int | None = None,
+    report: Callable[[int], None] = lambda rows: None,
+) -> dict[str, Any]:
+    """Write a log of ``steps`` steps of a behaviour: ``uniform``, or ``POLICY[:EPS]``, a policy folder
+    mixed with a share EPS of uniform actions."""
+    out = Path(out)
+    _require_seeds(1, first_seed)
+    if steps < 1:
+        raise UserError(f"a log has at least one step, but --steps is {steps}")
+    files.require_absent(out)
+    task = environments.make(environment, max_steps)
+    mu = _behaviour(behaviour, task.spec)
+    began = time.perf_counter()
+    metadata = {"offnac.behaviour": behaviour, "offnac.seed": str(first_seed), "offnac.date": now()}
+    summary = log_collect.collect(task, mu, steps, out, first_seed, metadata, report)
+    return {
+        "log": str(out),
+        "environment": environment,
+        "behaviour": behaviour,
+        **summary,
+        "seconds": time.perf_counter() - began,
+    }
+
+
+def open_policy(folder: Path | str) -> Policy:
+    """Load a policy, and help who gives the folder of a whole run."""
+    folder = Path(folder)
+    if (folder / RUN).exists() and not (folder / "policy.json").exists():
+        found = sorted(folder.glob("seed-*/best"))
+        hint = f"such as {found[0]}" if found else "once a seed has finished"
+        raise UserError(f"{folder} is a training run, not a policy; give one of the policies in it, {hint}")
+    return load_policy(folder)
+
+
+def require_fit(policy: Policy, spec: Spec) -> None:
+    """Refuse a policy for another task's observations or actions."""
+    wanted, came = policy.spec, spec
+    if (wanted.observation_size, wanted.actions) != (came.observation_size, came.actions):
+        raise UserError(
+            f"this policy was made for {wanted.name} ({wanted.observation_size} observations, "
+            f"{wanted.actions} actions), but {came.name} has {came.observation_size} and {came.actions}; "
+            "give a policy of the same task"
+        )
+
+
+def _behaviour(name: str, spec: Spec) -> Behaviour:
+    if name == "uniform":
+        return Uniform(spec.actions)
+    folder, _, share = name.rpartition(":")
+    epsilon = None
+    if folder:
+        try:
+            epsilon = float(share)
+        except ValueError:
+            folder = ""
+    policy = open_policy(folder or name)
+    require_fit(policy, spec)
+    if epsilon is not None and not 0.0 <= epsilon <= 1.0:
+        raise UserError(f"the share of uniform actions must lie in [0, 1], but it is {epsilon} in '{name}'")
+    return policy.acting(epsilon)

@@ -1,0 +1,273 @@
+"""The command line: thin. It parses, calls, prints; JAX is imported only once there is work to do."""
+
+import argparse
+import errno
+import json
+import os
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from offnac.errors import UserError
+
+ALGORITHMS = ("ac", "nac", "offac", "offnac")
+
+
+class Parser(argparse.ArgumentParser):
+    """Answers a wrong call with one sentence and status 2."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message}; see '{self.prog} --help'")
+
+
+def parser() -> argparse.ArgumentParser:
+    root = Parser(
+        prog="offnac",
+        description="Natural actor-critic with neural-network-compatible features, on-policy and off-policy.",
+        epilog="Example: offnac train CartPole-v1 --algorithm nac --out out/cartpole",
+    )
+    root.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = root.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    _add_collect(commands)
+    _add_train(commands)
+    _add_evaluate(commands)
+    return root
+
+
+def _command(
+    commands: Any, name: str, work: Callable[[argparse.Namespace], dict[str, Any]], what: str, example: str
+) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=what,
+        description=what[0].upper() + what[1:] + ".",
+        epilog=f"Example:\n  {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.set_defaults(work=work)
+    output = command.add_argument_group("output")
+    output.add_argument(
+        "--json", action="store_true", help="one JSON object on standard output, nothing else"
+    )
+    output.add_argument("--quiet", action="store_true", help="no progress")
+    return command
+
+
+def _add_collect(commands: Any) -> None:
+    command = _command(
+        commands,
+        "collect",
+        _collect,
+        "write a log of a behaviour in a simulator, with its probabilities",
+        "offnac collect CartPole-v1 --steps 22000 --out cartpole.parquet",
+    )
+    command.add_argument("environment", metavar="ENV", help="a gymnax or Gymnasium id with discrete actions")
+    command.add_argument("--steps", type=int, required=True, metavar="N", help="rows of the log")
+    command.add_argument("--out", type=Path, required=True, metavar="LOG", help="the Parquet file to write")
+    command.add_argument(
+        "--behaviour",
+        default="uniform",
+        metavar="uniform|POLICY[:EPS]",
+        help="who acts: every action alike, or a policy folder with a share EPS of uniform actions",
+    )
+    _add_seed(command)
+    _add_max_steps(command)
+
+
+def _add_train(commands: Any) -> None:
+    command = _command(
+        commands,
+        "train",
+        _train,
+        "run the paper's on-line algorithms in a simulator",
+        "offnac train CartPole-v1 --algorithm nac --seeds 4 --out out/cartpole-nac",
+    )
+    command.add_argument("environment", metavar="ENV", help="a gymnax or Gymnasium id with discrete actions")
+    command.add_argument(
+        "--algorithm", default="offnac", metavar="|".join(ALGORITHMS), help="default: offnac"
+    )
+    command.add_argument(
+        "--preset",
+        default="published",
+        metavar="published|paper|theory",
+        help="settings by name: the published configuration (default), the paper's tables with the errata's "
+        "corrections, or plain steps on two timescales",
+    )
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
+    command.add_argument("--resume", action="store_true", help="go on where a stopped run in DIR was")
+    command.add_argument("--seeds", type=int, default=1, metavar="N", help="how many runs (default 1)")
+    _add_seed(command)
+    _add_max_steps(command)
+    command.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="cores to use (default: all); changes no result of a JAX task",
+    )
+    protocol = command.add_argument_group("protocol")
+    protocol.add_argument(
+        "--episodes", type=int, metavar="N", help="training episodes (default: the preset's)"
+    )
+    protocol.add_argument(
+        "--test-episodes", type=int, default=1000, metavar="N", help="test episodes (default 1000)"
+    )
+    protocol.add_argument(
+        "--newest",
+        type=float,
+        metavar="W",
+        help="weight of the newest return in the running average: 0.1 as published, 0.9 as printed",
+    )
+    numbers = command.add_argument_group("numbers of the preset")
+    numbers.add_argument(
+        "--lam", type=float, metavar="L", help="λ of the TD(λ) critic, in [0, 1] (default 0)"
+    )
+    numbers.add_argument(
+        "--gamma", type=float, metavar="G", help="discount factor γ, in (0, 1) (default 0.99)"
+    )
+    numbers.add_argument("--actor-rate", type=float, dest="theta_rate", metavar="R", help="step size of θ")
+    numbers.add_argument("--x-rate", type=float, metavar="R", help="step size of the advantage critic x")
+    numbers.add_argument("--value-rate", type=float, metavar="R", help="step size of the value critic ψ")
+    numbers.add_argument("--ratio-rate", type=float, metavar="R", help="step size of the ratios w, ŵ")
+    numbers.add_argument(
+        "--critic-power", type=float, metavar="P", help="theory: decay of the critics' rates"
+    )
+    numbers.add_argument("--actor-power", type=float, metavar="P", help="theory: decay of the actor's rate")
+
+
+def _add_evaluate(commands: Any) -> None:
+    command = _command(
+        commands,
+        "evaluate",
+        _evaluate,
+        "run a policy in a simulator: mean, SD, standard error and quantiles of the total reward",
+        "offnac evaluate out/cartpole-nac/seed-0/best CartPole-v1 --episodes 1000",
+    )
+    command.add_argument("policy", metavar="POLICY", help="a policy folder")
+    command.add_argument("environment", metavar="ENV", help="a gymnax or Gymnasium id with discrete actions")
+    command.add_argument("--episodes", type=int, default=1000, metavar="N", help="default 1000")
+    _add_seed(command)
+    _add_max_steps(command)
+
+
+def _add_seed(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--first-seed", type=int, default=0, metavar="S", help="the first seed (default 0)")
+
+
+def _add_max_steps(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--max-steps", type=int, metavar="N", help="time limit of an episode, in steps")
+
+
+def _collect(arguments: argparse.Namespace) -> dict[str, Any]:
+    from offnac import api, console
+
+    with console.rows(arguments.steps, quiet=arguments.quiet) as report:
+        result = api.collect(
+            arguments.environment,
+            steps=arguments.steps,
+            out=arguments.out,
+            behaviour=arguments.behaviour,
+            first_seed=arguments.first_seed,
+            max_steps=arguments.max_steps,
+            report=report,
+        )
+    if not arguments.json:
+        console.show_log(result)
+    return result
+
+
+def _train(arguments: argparse.Namespace) -> dict[str, Any]:
+    from offnac import api, console
+
+    names = (
+        *("lam", "gamma", "episodes", "newest", "theta_rate", "x_rate", "value_rate", "ratio_rate"),
+        *("critic_power", "actor_power"),
+    )
+    with console.training(arguments.seeds, quiet=arguments.quiet) as (report, stop):
+        result = api.train(
+            arguments.environment,
+            arguments.algorithm,
+            out=arguments.out,
+            preset=arguments.preset,
+            seeds=arguments.seeds,
+            first_seed=arguments.first_seed,
+            test_episodes=arguments.test_episodes,
+            max_steps=arguments.max_steps,
+            workers=arguments.workers,
+            resume=arguments.resume,
+            report=report,
+            stop=stop,
+            **{name: getattr(arguments, name) for name in names},
+        )
+    if not arguments.json:
+        console.show_training(result, arguments.out)
+    return result
+
+
+def _evaluate(arguments: argparse.Namespace) -> dict[str, Any]:
+    from offnac import api, console
+
+    result = api.evaluate(
+        arguments.policy,
+        arguments.environment,
+        episodes=arguments.episodes,
+        first_seed=arguments.first_seed,
+        max_steps=arguments.max_steps,
+    )
+    if not arguments.json:
+        console.show_evaluation(result)
+    return result
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _run(arguments)
+    except UserError as error:
+        print(f"offnac: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        if (sentence := _about(error)) is None:
+            raise
+        print(f"offnac: {sentence}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("offnac: stopped", file=sys.stderr)
+        return 130
+
+
+def _run(arguments: list[str]) -> int:
+    root = parser()
+    parsed = root.parse_args(arguments)
+    if parsed.version:
+        from importlib.metadata import version
+
+        print(version("offnac"))
+        return 0
+    if parsed.command is None:
+        root.print_help()
+        return 0
+    from offnac.training.progress import Stopped
+
+    try:
+        result = parsed.work(parsed)
+    except Stopped:
+        again = shlex.join(["offnac", *arguments, *([] if "--resume" in arguments else ["--resume"])])
+        print(f"offnac: stopped, and everything is saved; go on with: {again}", file=sys.stderr)
+        return 130
+    if parsed.json:
+        print(json.dumps(result, ensure_ascii=False))
+    return 0
+
+
+def _about(error: OSError) -> str | None:
+    """What a person can do about a file system's refusal."""
+    where = f" at {error.filename}" if error.filename else ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"the disk is full{where}; free some space and run it again (a training run: with --resume)"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"there is no permission to write or read{where}; choose another place"
+    if error.errno in (errno.ENOTDIR, errno.EISDIR, errno.ENOENT):
+        return f"{os.strerror(error.errno).lower()}{where}; check the path"
+    return None

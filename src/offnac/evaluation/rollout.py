@@ -1,0 +1,69 @@
+"""The value of a policy by running it: many episodes at once, on either kind of simulator."""
+
+import jax
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+from numpy.typing import NDArray
+
+from offnac.behaviour import Behaviour
+from offnac.environments import HostEnvironment, is_native
+from offnac.environments.environment import Environment
+from offnac.environments.episode import finish
+from offnac.saved_policy import Policy
+
+LOCKSTEP = 16
+"""Host simulators that share one call of the policy."""
+TEST = 0x7E57
+"""Sets the random numbers of tests apart from those of training."""
+
+
+def returns(
+    environment: Environment | HostEnvironment, policy: Policy, episodes: int, seed: int
+) -> NDArray[np.float64]:
+    """The total rewards of ``episodes`` episodes of π, actions sampled."""
+    if is_native(environment):
+        keys = jax.random.split(jax.random.fold_in(jax.random.key(seed), TEST), episodes)
+        return np.asarray(_native(environment, policy.acting(), keys), float)
+    return _host(environment, policy, episodes, seed)
+
+
+@jax.jit
+def _native(environment: Environment, behaviour: Behaviour, keys: PRNGKeyArray) -> Float[Array, " episodes"]:
+    return jax.vmap(lambda key: finish(environment, behaviour, key)[0])(keys)
+
+
+def _host(environment: HostEnvironment, policy: Policy, episodes: int, seed: int) -> NDArray[np.float64]:
+    """Episode i draws all its numbers from (seed, i), whichever simulator plays it."""
+    width = min(LOCKSTEP, episodes)
+    simulators = [environment, *(environment.another() for _ in range(width - 1))]
+    totals = np.zeros(episodes)
+    waiting = iter(range(episodes))
+    playing: list[int | None] = [None] * width
+    numbers: list[np.random.Generator] = [np.random.default_rng()] * width
+    observations = np.zeros((width, environment.spec.observation_size), np.float32)
+
+    def begin(slot: int) -> None:
+        playing[slot] = episode = next(waiting, None)
+        if episode is not None:
+            numbers[slot] = np.random.default_rng([TEST, seed, episode])
+            observations[slot] = simulators[slot].reset(int(numbers[slot].integers(2**31)))
+
+    try:
+        for slot in range(width):
+            begin(slot)
+        while any(episode is not None for episode in playing):
+            cumulative = policy.probabilities(observations).cumsum(axis=1)
+            for slot, episode in enumerate(playing):
+                if episode is None:
+                    continue
+                # The last entry falls short of 1 by rounding; no draw may pass it.
+                draw = numbers[slot].random() * cumulative[slot, -1]
+                action = int(np.searchsorted(cumulative[slot], draw, side="right"))
+                observations[slot], reward, terminated, truncated = simulators[slot].step(action)
+                totals[episode] += reward
+                if terminated or truncated:
+                    begin(slot)
+    finally:
+        for simulator in simulators[1:]:
+            simulator.close()
+    return totals

@@ -1,0 +1,50 @@
+"""Writing so that nothing is ever half-written: to a temporary name, then rename."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from offnac.errors import UserError
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path beside ``path``, a file or a folder, that takes its place if all goes well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        yield temporary
+        if temporary.is_dir() and path.is_dir():
+            shutil.rmtree(path)
+        os.replace(temporary, path)
+    finally:
+        if temporary.is_dir():
+            shutil.rmtree(temporary)
+        else:
+            temporary.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: Any) -> None:
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text())
+    except FileNotFoundError as error:
+        raise UserError(f"{path} is not there; check the path") from error
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise UserError(
+            f"{path} should be JSON, but it does not parse ({error}); it may be damaged"
+        ) from error
+
+
+def require_absent(path: Path) -> None:
+    """Refuse to write over what is there."""
+    if path.exists():
+        raise UserError(f"{path} exists already; choose another --out, or remove it first")

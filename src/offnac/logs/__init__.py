@@ -1,0 +1,1 @@
+"""Logs: tables of somebody's decisions."""

@@ -1,0 +1,109 @@
+"""Presets by name: ``paper`` (its tables), ``published`` (what the experiments ran), ``theory``."""
+
+import difflib
+from dataclasses import replace
+from typing import Any
+
+from offnac.errors import UserError
+from offnac.presets import tables
+from offnac.presets.compose import TWO_TIMESCALES, Powers, is_off_policy, paper, published, theory
+from offnac.training.protocol import Experiment
+from offnac.transition import Spec
+
+PRESETS = ("published", "paper", "theory")
+ALGORITHMS = tables.ALGORITHMS
+
+_THEORY = {
+    "ac": tables.Row((16,), (64, 64), 1e-3, 1e-2),
+    "nac": tables.Row((16,), (64, 64), 1e-2, 1e-2, 1e-1),
+    "offac": tables.Row((16,), (64, 64), 1e-3, 1e-2, ratio_rate=1e-2, ratio_steps=20),
+    "offnac": tables.Row((16,), (64, 64), 1e-2, 1e-2, 1e-1, ratio_rate=1e-2, ratio_steps=20),
+}
+
+__all__ = ["ALGORITHMS", "PRESETS", "Experiment", "Powers", "experiment", "max_steps"]
+
+
+def max_steps(environment: str) -> int | None:
+    """The paper's time limit for a task; None for the task's own."""
+    return tables.MAX_STEPS.get(environment)
+
+
+def experiment(
+    preset: str,
+    algorithm: str,
+    spec: Spec,
+    *,
+    lam: float = 0.0,
+    gamma: float = 0.99,
+    episodes: int | None = None,
+    theta_rate: float | None = None,
+    value_rate: float | None = None,
+    x_rate: float | None = None,
+    ratio_rate: float | None = None,
+    newest: float | None = None,
+    powers: Powers = TWO_TIMESCALES,
+) -> Experiment:
+    """The composition for an algorithm on a task, with single numbers changed where given.
+
+    A task that the paper does not have gets the settings of CartPole.
+    """
+    _require_known("preset", preset, PRESETS)
+    _require_known("algorithm", algorithm, ALGORITHMS)
+    if not 0.0 <= lam <= 1.0:
+        raise UserError(f"λ must lie in [0, 1], but it is {lam}; choose --lam between 0 and 1")
+    if not 0.0 < gamma < 1.0:
+        raise UserError(
+            f"γ must lie in (0, 1), but it is {gamma}; choose --gamma between 0 and 1, both excluded"
+        )
+    if newest is not None and not 0.0 < newest <= 1.0:
+        raise UserError(
+            f"the newest return's weight in the running average must lie in (0, 1], but it is {newest}; "
+            "choose 0.1 (as published) or 0.9 (as printed)"
+        )
+    changes = {
+        "theta_rate": theta_rate,
+        "value_rate": value_rate,
+        "x_rate": x_rate,
+        "ratio_rate": ratio_rate,
+    }
+    given: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
+    for name, value in given.items():
+        if not value > 0.0:
+            raise UserError(
+                f"a rate must be positive, but {name.replace('_', ' ')} is {value}; give a number > 0"
+            )
+    if episodes is None:
+        episodes = tables.EPISODES
+        if is_off_policy(algorithm):
+            episodes = tables.OFF_POLICY_EPISODES.get(spec.name, episodes)
+    if episodes < 1:
+        raise UserError(f"at least one training episode is needed, but {episodes} were asked for")
+    row = replace(_row(preset, algorithm, spec.name, lam), **given)
+    if preset == "theory":
+        built = theory(algorithm, row, spec, lam, gamma, episodes, powers)
+    elif preset == "paper":
+        built = paper(algorithm, row, spec, lam, gamma, episodes)
+    else:
+        built = published(algorithm, row, spec, lam, gamma, episodes)
+    if newest is not None:
+        built = replace(built, protocol=replace(built.protocol, newest=newest))
+    return built
+
+
+def _row(preset: str, algorithm: str, task: str, lam: float) -> tables.Row:
+    if preset == "theory":
+        return _THEORY[algorithm]
+    if lam > 0 and task in tables.PAPER_LAMBDA:
+        return tables.PAPER_LAMBDA[task][algorithm]
+    table = tables.PAPER if preset == "paper" else tables.PUBLISHED
+    if task in table:
+        return table[task][algorithm]
+    # The published drops are bands of one task's returns: they mean nothing on another.
+    return tables.PAPER["CartPole-v1"][algorithm]
+
+
+def _require_known(what: str, name: str, known: tuple[str, ...]) -> None:
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"choose one of {', '.join(known)}"
+        raise UserError(f"{what} '{name}' is not known; {hint}")

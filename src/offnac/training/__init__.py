@@ -1,0 +1,1 @@
+"""On-line training in a simulator."""

@@ -1,0 +1,72 @@
+"""A seed's run on disk: everything between two episodes, so that a resumed run is the same run.
+
+One safetensors file: the leaves of :class:`Run` by their names, and the records
+so far as columns.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from offnac import files
+from offnac.errors import UserError
+from offnac.training.protocol import Record, Run
+
+Columns = dict[str, NDArray[Any]]
+"""One array per field of :class:`Record`, a row per episode."""
+
+
+def _is_key(leaf: Any) -> bool:
+    return bool(jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key))
+
+
+def _named(run: Run) -> list[tuple[str, Any]]:
+    leaves = jax.tree_util.tree_leaves_with_path(run)
+    return [("run" + jax.tree_util.keystr(path), leaf) for path, leaf in leaves]
+
+
+def save(path: Path, run: Run, records: Columns) -> None:
+    tensors = {
+        name: np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf) for name, leaf in _named(run)
+    }
+    tensors |= {f"records.{name}": column for name, column in records.items()}
+    with files.replacing(path) as temporary:
+        save_file(tensors, temporary)
+
+
+def load(path: Path, template: Run) -> tuple[Run, Columns]:
+    """Read a run back into the shape of ``template``, a fresh run of the same experiment."""
+    try:
+        tensors = load_file(path)
+        leaves = []
+        for name, leaf in _named(template):
+            tensor = jnp.asarray(tensors[name])
+            tensor = jax.random.wrap_key_data(tensor) if _is_key(leaf) else tensor
+            if tensor.shape != leaf.shape:
+                raise KeyError(name)
+            leaves.append(tensor)
+    except (SafetensorError, KeyError, ValueError) as error:
+        raise UserError(
+            f"the checkpoint {path} does not fit this run (trouble with {error}); "
+            "remove its folder to start that seed again"
+        ) from error
+    run = jax.tree.unflatten(jax.tree.structure(template), leaves)
+    return run, {name: tensors[f"records.{name}"] for name in Record._fields}
+
+
+def no_records() -> Columns:
+    return {name: np.zeros(0, np.float32) for name in Record._fields}
+
+
+def append(records: Columns, new: Record, count: int) -> Columns:
+    """Add the first ``count`` rows of a chunk's records."""
+    return {
+        name: np.concatenate([records[name], np.asarray(column[:count], np.float32)])
+        for name, column in new._asdict().items()
+    }

@@ -1,0 +1,355 @@
+"""On-line training on a Gymnasium task: many seeds in lockstep around one jitted, vectorised update.
+
+Each seed walks through the phases of its own episode (ratio rollout, training,
+evaluation); every tick steps all simulators once and updates the seeds that are
+training. All random numbers of an episode come from (seed, episode), and each
+seed's run is kept as it was between its episodes, so a resumed run is the same run.
+"""
+
+import time
+from collections.abc import Sequence
+from enum import IntEnum
+from functools import partial
+from pathlib import Path
+from threading import Event
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from numpy.typing import NDArray
+
+from offnac.actor_critic import ActorCritic, State
+from offnac.behaviour import Acting, Uniform
+from offnac.environments import HostEnvironment
+from offnac.training import checkpoint
+from offnac.training.progress import Report, Stopped, Update
+from offnac.training.protocol import Experiment, Protocol, Record, Run, finish_episode, start
+from offnac.training.seed_folder import SeedFolder
+from offnac.transition import Spec, Transition
+
+SAVE_SECONDS = 5.0
+
+
+class Phase(IntEnum):
+    RATIO = 0
+    TRAIN = 1
+    EVALUATE = 2
+    FINISHED = 3
+
+
+class _Tick(NamedTuple):
+    """What the simulators showed, one entry per seed."""
+
+    transition: Transition
+    train: Bool[Array, " seeds"]
+    """Which seeds learn from it."""
+
+
+def _select(mask: Bool[Array, " seeds"], new: Any, old: Any) -> Any:
+    """``new`` for the seeds in the mask, ``old`` for the others."""
+
+    def choose(a: Array, b: Array) -> Array:
+        return jnp.where(mask.reshape(mask.shape + (1,) * (a.ndim - 1)), a, b)
+
+    return jax.tree.map(choose, new, old)
+
+
+@partial(jax.jit, static_argnames="spec")
+def _act(
+    algorithm: ActorCritic,
+    protocol: Protocol,
+    spec: Spec,
+    theta: Float[Array, "seeds k"],
+    observation: Float[Array, "seeds d"],
+    key: PRNGKeyArray,
+    episode: Int[Array, " seeds"],
+    phase: Int[Array, " seeds"],
+    step: Int[Array, " seeds"],
+) -> tuple[Int[Array, " seeds"], Float[Array, " seeds"]]:
+    """a and μ(a|s): π evaluates, and on-policy it trains; μ does the rest."""
+
+    def one(
+        theta: Array, observation: Array, key: PRNGKeyArray, episode: Array, phase: Array, step: Array
+    ) -> Any:
+        key = jax.random.fold_in(jax.random.fold_in(jax.random.fold_in(key, episode), phase), step)
+        acting = Acting(algorithm.policy, theta)(observation, key)
+        if not protocol.off_policy:
+            return acting
+        evaluating = phase == Phase.EVALUATE
+        return jax.tree.map(partial(jnp.where, evaluating), acting, Uniform(spec.actions)(observation, key))
+
+    return jax.vmap(one)(theta, observation, key, episode, phase, step)
+
+
+@jax.jit
+def _learn(algorithm: ActorCritic, protocol: Protocol, learner: State, tick: _Tick) -> State:
+    """One update of every seed that trains."""
+
+    def one(learner: State, transition: Transition) -> State:
+        batch = jax.tree.map(lambda leaf: leaf[None], transition)
+        return algorithm.update(learner, protocol.with_ends(batch))[0]
+
+    return _select(tick.train, jax.vmap(one)(learner, tick.transition), learner)
+
+
+@jax.jit
+def _estimate_ratios(
+    algorithm: ActorCritic,
+    protocol: Protocol,
+    learner: State,
+    rows: Transition,
+    weight: Float[Array, "seeds n"],
+    key: PRNGKeyArray,
+    episode: Int[Array, " seeds"],
+    mask: Bool[Array, " seeds"],
+    ess: Float[Array, " seeds"],
+) -> tuple[State, Float[Array, " seeds"]]:
+    """The ratio update of the seeds whose rollout is complete."""
+
+    def one(learner: State, batch: Transition, weight: Array, key: PRNGKeyArray, episode: Array) -> Any:
+        key = jax.random.fold_in(jax.random.fold_in(key, episode), len(Phase))
+        batch = protocol.with_ends(batch)
+        learner, info = algorithm.estimate_ratios(learner, batch, batch.observation[:1], weight, key)
+        return learner, info["w"].effective_sample_size
+
+    return _select(mask, jax.vmap(one)(learner, rows, weight, key, episode), (learner, ess))
+
+
+@jax.jit
+def _book(
+    protocol: Protocol,
+    run: Run,
+    learner: State,
+    train: tuple[Array, Array],
+    evaluation: tuple[Array, Array],
+    ess: Float[Array, " seeds"],
+    mask: Bool[Array, " seeds"],
+) -> tuple[Run, Record]:
+    """End the episode of the seeds in the mask."""
+    after, record = jax.vmap(partial(finish_episode, protocol))(run, learner, train, evaluation, ess)
+    return _select(mask, after, run), record
+
+
+def train_seeds(
+    environment: HostEnvironment,
+    experiment: Experiment,
+    seeds: Sequence[int],
+    out: Path,
+    test_episodes: int,
+    report: Report,
+    stop: Event,
+    provenance: dict[str, Any],
+) -> list[dict[str, Any]]:
+    folders = [SeedFolder(out, seed) for seed in seeds]
+    group = _Group(environment, experiment, folders, report)
+    try:
+        group.train(stop)
+    finally:
+        group.close()
+    results = []
+    for index, folder in enumerate(folders):
+        result = folder.result()
+        if result is None:
+            if stop.is_set():
+                raise Stopped
+            run = jax.tree.map(lambda leaf, index=index: leaf[index], group.run)
+            result = folder.finish(
+                environment, experiment, run, group.records[index], test_episodes, provenance
+            )
+        results.append(result)
+    return results
+
+
+class _Group:
+    """Seeds in lockstep: their runs stacked, a simulator and a phase for each."""
+
+    def __init__(
+        self,
+        environment: HostEnvironment,
+        experiment: Experiment,
+        folders: list[SeedFolder],
+        report: Report,
+    ) -> None:
+        self.experiment, self.folders, self.report = experiment, folders, report
+        self.spec, count = environment.spec, len(folders)
+        runs, self.records = [], []
+        for folder in folders:
+            run = start(experiment.algorithm, self.spec, jax.random.key(folder.seed))
+            run, records = folder.load(run)
+            runs.append(run)
+            self.records.append(records)
+        self.run: Run = jax.tree.map(lambda *leaves: jnp.stack(leaves), *runs)
+        self.learner = self.run.learner
+        self.simulators = [environment.another() for _ in folders]
+        self.phase = np.full(count, Phase.FINISHED, np.int32)
+        self.episode = np.array([int(run.episode) for run in runs], np.int32)
+        self.step = np.zeros(count, np.int32)
+        self.total = np.zeros(count, np.float32)
+        self.observation = np.zeros((count, self.spec.observation_size), np.float32)
+        self.trained = (np.zeros(count, np.float32), np.zeros(count, np.int32))
+        self.ess = jnp.ones(count, jnp.float32)
+        width = max(1, experiment.protocol.ratio_steps)
+        self.ratio_rows = _empty_rows(count, width, self.spec)
+        self.ratio_weight = np.zeros((count, width), np.float32)
+
+    def train(self, stop: Event) -> None:
+        for seed in range(len(self.folders)):
+            self._begin_episode(seed)
+        saved = time.perf_counter()
+        while np.any(self.phase != Phase.FINISHED):
+            ended = self._tick()
+            if np.any(ended) and (stop.is_set() or time.perf_counter() - saved > SAVE_SECONDS):
+                self.save()
+                saved = time.perf_counter()
+            if stop.is_set():
+                self.save()
+                raise Stopped
+        self.save()
+
+    def save(self) -> None:
+        """Each seed as it was after its last whole episode."""
+        run = jax.device_get(jax.tree.map(_plain_key, self.run))
+        for index, folder in enumerate(self.folders):
+            one = jax.tree.map(lambda leaf, index=index: jnp.asarray(leaf[index]), run)
+            one = one._replace(key=jax.random.wrap_key_data(one.key))
+            folder.save(one, self.records[index])
+
+    def close(self) -> None:
+        for simulator in self.simulators:
+            simulator.close()
+
+    def _begin_episode(self, seed: int) -> None:
+        if self.episode[seed] >= self.experiment.episodes:
+            self.phase[seed] = Phase.FINISHED
+            return
+        self._begin_phase(seed, Phase.RATIO if self.experiment.protocol.ratio_steps else Phase.TRAIN)
+
+    def _begin_phase(self, seed: int, phase: Phase) -> None:
+        self.phase[seed] = phase
+        self.step[seed], self.total[seed] = 0, 0.0
+        numbers = [self.folders[seed].seed, int(self.episode[seed]), int(phase)]
+        reset_seed = int(np.random.SeedSequence(numbers).generate_state(1)[0]) // 2
+        self.observation[seed] = self.simulators[seed].reset(reset_seed)
+
+    def _tick(self) -> NDArray[np.bool_]:
+        """Step every simulator once; which seeds ended a whole episode."""
+        algorithm, protocol = self.experiment.algorithm, self.experiment.protocol
+        action, prob = _act(
+            algorithm,
+            protocol,
+            self.spec,
+            self.learner.theta,
+            self.observation,
+            self.run.key,
+            self.episode,
+            self.phase,
+            self.step,
+        )
+        transition, done = self._simulate(np.asarray(action), np.asarray(prob))
+        training = self.phase == Phase.TRAIN
+        if np.any(training):
+            self.learner = _learn(algorithm, protocol, self.learner, _Tick(transition, training))
+        self._gather_ratios(transition, done)
+        train_done, evaluation_done = training & done, (self.phase == Phase.EVALUATE) & done
+        for seed in _indices(train_done):
+            self.trained[0][seed], self.trained[1][seed] = self.total[seed], self.step[seed]
+            if protocol.off_policy:
+                self._begin_phase(seed, Phase.EVALUATE)
+        ended = evaluation_done if protocol.off_policy else train_done
+        if np.any(ended):
+            self._end_episodes(ended)
+        return ended
+
+    def _simulate(self, action: NDArray[Any], prob: NDArray[Any]) -> tuple[Transition, NDArray[np.bool_]]:
+        count = len(self.folders)
+        observation, step = self.observation.copy(), self.step.copy()
+        reward = np.zeros(count, np.float32)
+        terminated, truncated = np.zeros(count, bool), np.zeros(count, bool)
+        for seed in _indices(self.phase != Phase.FINISHED):
+            self.observation[seed], reward[seed], terminated[seed], truncated[seed] = self.simulators[
+                seed
+            ].step(int(action[seed]))
+        self.step += 1
+        self.total += reward
+        transition = _of_host(
+            observation, action, reward, self.observation.copy(), terminated, truncated, prob, step
+        )
+        return transition, terminated | truncated
+
+    def _gather_ratios(self, transition: Transition, done: NDArray[np.bool_]) -> None:
+        """Collect the first steps of the ratio rollouts; where one is complete, update the ratios."""
+        for seed in _indices(self.phase == Phase.RATIO):
+            row = self.step[seed] - 1
+            for column, value in zip(self.ratio_rows, transition, strict=True):
+                column[seed, row] = value[seed]
+            self.ratio_weight[seed, row] = 1.0
+        complete = (self.phase == Phase.RATIO) & (done | (self.step >= self.ratio_weight.shape[1]))
+        if not np.any(complete):
+            return
+        self.learner, self.ess = _estimate_ratios(
+            self.experiment.algorithm,
+            self.experiment.protocol,
+            self.learner,
+            self.ratio_rows,
+            self.ratio_weight,
+            self.run.key,
+            self.episode,
+            complete,
+            self.ess,
+        )
+        self.ratio_weight = np.where(complete[:, None], 0.0, self.ratio_weight).astype(np.float32)
+        for seed in _indices(complete):
+            self._begin_phase(seed, Phase.TRAIN)
+
+    def _end_episodes(self, ended: NDArray[np.bool_]) -> None:
+        evaluation = (self.total.copy(), self.step.copy())
+        trained = (self.trained[0].copy(), self.trained[1].copy())
+        self.run, record = _book(
+            self.experiment.protocol, self.run, self.learner, trained, evaluation, self.ess, ended
+        )
+        self.learner = _select(jnp.asarray(ended), self.run.learner, self.learner)
+        rows = jax.device_get(record)
+        for seed in _indices(ended):
+            one = Record(*(column[seed : seed + 1] for column in rows))
+            self.records[seed] = checkpoint.append(self.records[seed], one, 1)
+            self.episode[seed] += 1
+            self.report(
+                Update(
+                    self.folders[seed].seed,
+                    int(self.episode[seed]),
+                    self.experiment.episodes,
+                    int(self.records[seed]["train_length"].sum()),
+                    float(rows.average[seed]),
+                )
+            )
+            self._begin_episode(seed)
+
+
+def _indices(mask: NDArray[np.bool_]) -> list[int]:
+    return np.flatnonzero(mask).tolist()
+
+
+def _empty_rows(seeds: int, width: int, spec: Spec) -> Transition:
+    shape = (seeds, width)
+    return _of_host(
+        observation=np.zeros((*shape, spec.observation_size), np.float32),
+        action=np.zeros(shape, np.int32),
+        reward=np.zeros(shape, np.float32),
+        next_observation=np.zeros((*shape, spec.observation_size), np.float32),
+        terminated=np.zeros(shape, bool),
+        truncated=np.zeros(shape, bool),
+        behaviour_prob=np.ones(shape, np.float32),
+        step=np.zeros(shape, np.int32),
+    )
+
+
+def _of_host(*columns: Any, **named: Any) -> Transition:
+    """A transition of the host's arrays, which JAX takes as they are."""
+    return Transition(*columns, **named)
+
+
+def _plain_key(leaf: Array) -> Array:
+    is_key = jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+    return jax.random.key_data(leaf) if is_key else leaf

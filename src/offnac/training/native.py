@@ -1,0 +1,101 @@
+"""On-line training on a JAX-native task: whole episodes, and chunks of them, in one jitted program."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from offnac.actor_critic import ActorCritic, State
+from offnac.behaviour import Acting, Behaviour, Uniform
+from offnac.environments.environment import Environment
+from offnac.environments.episode import Episode, advance, begin, finish
+from offnac.training.protocol import Protocol, Record, Run, finish_episode
+from offnac.transition import Transition
+
+
+def _estimate_ratios(
+    environment: Environment,
+    algorithm: ActorCritic,
+    protocol: Protocol,
+    learner: State,
+    key: PRNGKeyArray,
+) -> tuple[State, Float[Array, ""]]:
+    """One ratio update on the first steps of a fresh rollout of μ (errata row 11)."""
+    behaviour = Uniform(environment.spec.actions)
+    reset_key, step_key, update_key = jax.random.split(key, 3)
+    first = begin(environment, reset_key)
+
+    def body(episode: Episode, key: PRNGKeyArray) -> tuple[Episode, tuple[Transition, Array]]:
+        after, transition = advance(environment, behaviour, episode, key)
+        after = after._replace(done=after.done | episode.done)
+        return after, (transition, 1.0 - episode.done.astype(jnp.float32))
+
+    keys = jax.random.split(step_key, protocol.ratio_steps)
+    _, (rows, weight) = jax.lax.scan(body, first, keys)
+    batch = protocol.with_ends(jax.tree.map(lambda leaf: leaf[:, 0], rows))
+    learner, info = algorithm.estimate_ratios(learner, batch, first.observation[None], weight, update_key)
+    return learner, info["w"].effective_sample_size
+
+
+def _train_episode(
+    environment: Environment,
+    algorithm: ActorCritic,
+    protocol: Protocol,
+    learner: State,
+    key: PRNGKeyArray,
+) -> tuple[State, Episode]:
+    """The while loop of Algorithms 1 and 2."""
+    reset_key, step_key = jax.random.split(key)
+
+    def body(carry: tuple[State, Episode]) -> tuple[State, Episode]:
+        learner, episode = carry
+        behaviour: Behaviour = Uniform(environment.spec.actions)
+        if not protocol.off_policy:
+            behaviour = Acting(algorithm.policy, learner.theta)
+        key = jax.random.fold_in(step_key, episode.step)
+        episode, transition = advance(environment, behaviour, episode, key)
+        learner, _ = algorithm.update(learner, protocol.with_ends(transition))
+        return learner, episode
+
+    first = (learner, begin(environment, reset_key))
+    return jax.lax.while_loop(lambda carry: ~carry[1].done, body, first)
+
+
+def episode(
+    environment: Environment, algorithm: ActorCritic, protocol: Protocol, run: Run
+) -> tuple[Run, Record]:
+    """One training episode of the paper's protocol."""
+    key = jax.random.fold_in(run.key, run.episode)
+    ratio_key, train_key, evaluation_key = jax.random.split(key, 3)
+    learner, effective_sample_size = run.learner, jnp.float32(1.0)
+    if protocol.ratio_steps:
+        learner, effective_sample_size = _estimate_ratios(
+            environment, algorithm, protocol, learner, ratio_key
+        )
+    learner, trained = _train_episode(environment, algorithm, protocol, learner, train_key)
+    train = evaluation = (trained.total, trained.step)
+    if protocol.off_policy:
+        evaluation = finish(environment, Acting(algorithm.policy, learner.theta), evaluation_key)
+    return finish_episode(protocol, run, learner, train, evaluation, effective_sample_size)
+
+
+@partial(jax.jit, static_argnames="capacity")
+def chunk(
+    environment: Environment,
+    algorithm: ActorCritic,
+    protocol: Protocol,
+    run: Run,
+    episodes: int,
+    capacity: int,
+) -> tuple[Run, Record]:
+    """Up to ``capacity`` episodes; how many is a traced number, so that no chunk recompiles."""
+    shapes = jax.eval_shape(partial(episode, environment, algorithm, protocol), run)[1]
+    records = jax.tree.map(lambda leaf: jnp.zeros((capacity, *leaf.shape), leaf.dtype), shapes)
+
+    def body(i: Int[Array, ""], carry: tuple[Run, Record]) -> tuple[Run, Record]:
+        run, records = carry
+        run, record = episode(environment, algorithm, protocol, run)
+        return run, jax.tree.map(lambda all_, one: all_.at[i].set(one), records, record)
+
+    return jax.lax.fori_loop(0, episodes, body, (run, records))

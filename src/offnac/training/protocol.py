@@ -1,0 +1,118 @@
+"""The paper's experimental protocol: training episodes, a running average of the return,
+the best checkpoint (Section VII), in terms that both kinds of simulator share."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from offnac.actor_critic import ActorCritic, State
+from offnac.networks import Parameters
+from offnac.settings import settings, static
+from offnac.transition import Spec, Transition
+
+
+@settings
+class Protocol:
+    """``ratio_steps``: steps of a fresh rollout of μ per ratio update; 0 for none.
+    ``newest``: weight of the newest return in the running average: 0.1 as published, 0.9 as printed
+    (errata row 7)."""
+
+    off_policy: bool = static()
+    ratio_steps: int = static(default=0)
+    newest: float = 0.1
+    time_limit_terminal: bool = static(default=False)
+
+    def with_ends(self, batch: Transition) -> Transition:
+        """Say what counts as the end of the task: a time limit never does, except as published."""
+        if not self.time_limit_terminal:
+            return batch
+        return batch._replace(terminated=batch.terminated | batch.truncated)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An algorithm, the protocol that it is run under, and for how many training episodes."""
+
+    algorithm: ActorCritic
+    protocol: Protocol
+    episodes: int
+
+
+class Run(NamedTuple):
+    """One seed's run between two episodes: all that a checkpoint must hold."""
+
+    key: PRNGKeyArray
+    learner: State
+    episode: Int[Array, ""]
+    train_steps: Int[Array, ""]
+    average: Float[Array, ""]
+    best_theta: Parameters
+    best_episode: Int[Array, ""]
+
+
+class Record(NamedTuple):
+    """What is kept of each training episode."""
+
+    train_return: Float[Array, ""]
+    train_length: Int[Array, ""]
+    evaluation_return: Float[Array, ""]
+    """Return of the episode that the running average is made of: off-policy, one run of π after the
+    training episode; on-policy the training episode itself."""
+    evaluation_length: Int[Array, ""]
+    average: Float[Array, ""]
+    best_average: Float[Array, ""]
+    effective_sample_size: Float[Array, ""]
+    """Of wρ over the last ratio update; 1 on-policy."""
+
+
+def start(algorithm: ActorCritic, spec: Spec, key: PRNGKeyArray) -> Run:
+    init_key, run_key = jax.random.split(key)
+    learner = algorithm.init(init_key, spec)
+    return Run(
+        key=run_key,
+        learner=learner,
+        episode=jnp.int32(0),
+        train_steps=jnp.int32(0),
+        average=jnp.float32(0.0),
+        best_theta=learner.theta,
+        best_episode=jnp.int32(-1),
+    )
+
+
+def finish_episode(
+    protocol: Protocol,
+    run: Run,
+    learner: State,
+    train: tuple[Float[Array, ""], Int[Array, ""]],
+    evaluation: tuple[Float[Array, ""], Int[Array, ""]],
+    effective_sample_size: Float[Array, ""],
+) -> tuple[Run, Record]:
+    """Book an episode: running average, best checkpoint, record."""
+    evaluation_return, evaluation_length = evaluation
+    mixed = protocol.newest * evaluation_return + (1.0 - protocol.newest) * run.average
+    average = jnp.where(run.episode == 0, evaluation_return, mixed)
+    better = average > learner.clock.best
+    best = jnp.where(better, average, learner.clock.best)
+    train_return, train_length = train
+    run = Run(
+        key=run.key,
+        learner=learner._replace(clock=learner.clock._replace(best=best)),
+        episode=run.episode + 1,
+        train_steps=run.train_steps + train_length,
+        average=average,
+        best_theta=jnp.where(better, learner.theta, run.best_theta),
+        best_episode=jnp.where(better, run.episode, run.best_episode),
+    )
+    record = Record(
+        train_return=train_return,
+        train_length=train_length,
+        evaluation_return=evaluation_return,
+        evaluation_length=evaluation_length,
+        average=average,
+        best_average=best,
+        effective_sample_size=effective_sample_size,
+    )
+    return run, record
