@@ -23,7 +23,8 @@ Parameters = Float[Array, " k"]
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"tanh": jnp.tanh, "relu": jax.nn.relu}
 OUTPUTS: dict[str, Callable[[Array], Array]] = {
     "linear": lambda y: y,
-    "exp": jnp.exp,
+    # A ratio's scale drifts under a scale-free loss (errata row 23); it must not drift out of float32.
+    "exp": lambda y: jnp.exp(jnp.clip(y, -15.0, 15.0)),
     "softplus": jax.nn.softplus,
 }
 

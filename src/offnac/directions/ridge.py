@@ -102,10 +102,16 @@ class Ridge:
             return weight * jnp.vdot(phi, phi)
 
         rows = (batch.observation, batch.action, omega)
-        damping = self.damping(jnp.mean(jax.lax.map(squared_norm, rows, batch_size=64)), k)
-        return jax.scipy.sparse.linalg.cg(
-            lambda v: compatible.fisher_product(policy, theta, batch, omega, v) + damping * v,
-            compatible.combine(policy, theta, batch, omega * delta / n),
+        trace = jnp.mean(jax.lax.map(squared_norm, rows, batch_size=64))
+        damping = self.damping(trace, k)
+        gradient = compatible.combine(policy, theta, batch, omega * delta / n)
+        # In units of F's mean eigenvalue and of g: else pᵀFp underflows where the policy saturates, 0/0.
+        tiny = jnp.finfo(trace.dtype).tiny
+        eigenvalue, length = trace / k + tiny**0.5, jnp.max(jnp.abs(gradient)) + tiny
+        x = jax.scipy.sparse.linalg.cg(
+            lambda v: (compatible.fisher_product(policy, theta, batch, omega, v) + damping * v) / eigenvalue,
+            gradient / length,
             tol=self.tolerance,
             maxiter=self.iterations,
         )[0]
+        return x * (length / eigenvalue)

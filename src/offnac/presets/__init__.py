@@ -14,10 +14,10 @@ PRESETS = ("published", "paper", "theory")
 ALGORITHMS = tables.ALGORITHMS
 
 _THEORY = {
-    "ac": tables.Row((16,), (64, 64), 1e-3, 1e-2),
-    "nac": tables.Row((16,), (64, 64), 1e-2, 1e-2, 1e-1),
-    "offac": tables.Row((16,), (64, 64), 1e-3, 1e-2, ratio_rate=1e-2, ratio_steps=20),
-    "offnac": tables.Row((16,), (64, 64), 1e-2, 1e-2, 1e-1, ratio_rate=1e-2, ratio_steps=20),
+    "ac": tables.Row((16,), (64, 64), 1e-3, 5e-4),
+    "nac": tables.Row((16,), (64, 64), 1e-3, 5e-4, 1e-2),
+    "offac": tables.Row((16,), (64, 64), 1e-3, 5e-4, ratio_rate=1e-2, ratio_steps=20),
+    "offnac": tables.Row((16,), (64, 64), 1e-3, 5e-4, 1e-2, ratio_rate=1e-2, ratio_steps=20),
 }
 
 __all__ = ["ALGORITHMS", "PRESETS", "Experiment", "Powers", "experiment", "max_steps"]

@@ -31,7 +31,7 @@ class Fourier:
     """Random Fourier features of an RBF kernel whose length is the median distance of standardised
     states, and a constant."""
 
-    count: int = static(128)
+    count: int = static(default=128)
 
     def init(self, key: PRNGKeyArray, spec: Spec) -> FourierState:
         key_frequency, key_phase = jax.random.split(key)

@@ -35,23 +35,24 @@ class KernelState(NamedTuple):
 
 @settings
 class Kernel:
-    form: str = static("direct")
+    form: str = static(default="direct")
     """``stationary`` for ŵ (data ~ d_μ), ``discounted`` for w (episodes of μ), ``direct`` for w (any)."""
-    hidden: tuple[int, ...] = static((16,))
-    activation: str = static("relu")
-    bias: bool = static(True)
-    output: str = static("exp")
+    hidden: tuple[int, ...] = static(default=(16,))
+    activation: str = static(default="relu")
+    bias: bool = static(default=True)
+    output: str = static(default="exp")
     """``exp`` or ``softplus``: a ratio is positive."""
     optimiser: Optimiser = Adam(Constant(1e-3))
     lengthscale: Fixed | Median = Median()
-    unbiased: bool = static(True)
-    """Leave out a row's pair with itself (U-statistic)."""
-    links: str = static("restart")
+    unbiased: bool = static(default=True)
+    """Leave out a row's pair with itself (U-statistic): right for fresh rows at every update; on the same few
+    rows again and again it has no lower bound to settle at."""
+    links: str = static(default="restart")
     """``restart``: errata row 14; ``raw``: s′ as it came."""
-    keep: str = static("weight")
+    keep: str = static(default="weight")
     """How the discounted form makes d̃_μ of episodes: ``weight`` step t by γ^(t+1), or ``sample`` it with that
     probability, as published (errata row 12)."""
-    normalise: bool = static(True)
+    normalise: bool = static(default=True)
     """Divide by E_D[w]; without it the network's scale, which drifts, enters the updates (errata row 23)."""
     bound: float = 100.0
     """No w above this."""

@@ -28,11 +28,11 @@ class LeastSquaresState(NamedTuple):
 
 @settings
 class LeastSquares:
-    form: str = static("direct")
+    form: str = static(default="direct")
     """``direct`` for w = d̃_π/D, ``stationary`` for ŵ = d_π/D of the restart chain; both on any data D."""
     features: Features = Fourier()
-    ridge: float = 1e-3
-    """λ, in units of E_D[(w − 1)²]."""
+    ridge: float = 1e-2
+    """λ, in units of E_D[(w − 1)²]; suits one or two thousand rows, where more rows bear less."""
     eta: float = 1.0
     """η, the weight of E_D[w] = 1 in the stationary form."""
     bound: float = 100.0

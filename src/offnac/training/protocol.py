@@ -68,6 +68,7 @@ class Record(NamedTuple):
     """Of wρ over the last ratio update; 1 on-policy."""
 
 
+@jax.jit
 def start(algorithm: ActorCritic, spec: Spec, key: PRNGKeyArray) -> Run:
     init_key, run_key = jax.random.split(key)
     learner = algorithm.init(init_key, spec)

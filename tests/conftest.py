@@ -1,0 +1,22 @@
+import jax
+import pytest
+
+from offnac.networks import MLP, initialise
+from offnac.saved_policy import Policy
+from offnac.transition import Spec
+
+
+@pytest.fixture(scope="session")
+def cartpole_policy() -> Policy:
+    """A policy of CartPole as training begins with, only less even-handed."""
+    network = MLP(4, (16,), 2, activation="tanh", bias=False)
+    theta = 3.0 * initialise(network, jax.random.key(3))
+    return Policy(network, theta, Spec("CartPole-v1", 4, 2), provenance={"seed": 3})
+
+
+@pytest.fixture(scope="session")
+def chain_policy() -> Policy:
+    """A policy of the tabular chain that goes right more often than not, state by state differently."""
+    network = MLP(8, (), 2, bias=False)
+    theta = initialise(network, jax.random.key(1)).at[8:].add(0.5)
+    return Policy(network, theta, Spec("tabular-chain", 8, 2))
