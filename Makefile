@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint format lock clean
+.PHONY: help run test lint format lock clean bench published docs
 
 VENV   := .venv
 STAMP  := $(VENV)/.installed
@@ -38,14 +38,14 @@ test -x $(1)/bin/python || { \
 endef
 
 help:  ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(STAMP)  ## a first tour: write a log, train a policy, evaluate it (everything goes under out/run)
 	@rm -rf out/run
 	@mkdir -p out/run
 	$(OFFNAC) collect CartPole-v1 --steps 22000 --out out/run/cartpole.parquet
 	$(OFFNAC) train CartPole-v1 --algorithm nac --preset published --seeds 2 --out out/run/cartpole-nac
-	$(OFFNAC) evaluate out/run/cartpole-nac CartPole-v1 --episodes 20
+	$(OFFNAC) evaluate out/run/cartpole-nac/seed-0/best CartPole-v1 --episodes 1000
 
 test: lint  ## lint, then run the tests (ARGS="-k name" passes arguments on to pytest)
 	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --maxprocesses 8 --dist worksteal $(ARGS)
@@ -71,6 +71,15 @@ lock:  ## look up the newest versions that pyproject.toml admits and write requi
 	    cat .cache/lock/lock; \
 	} > requirements.lock
 	@echo "requirements.lock: $$(grep -c '==' requirements.lock) packages"
+
+bench: $(STAMP)  ## training steps per second on one core, into results/bench
+	@$(PY) benchmarks/speed.py
+
+published: $(STAMP)  ## preset published against the reference distributions, into results/published
+	@$(PY) benchmarks/published.py
+
+docs: $(STAMP)  ## write the pages of docs/ that show results
+	@$(PY) docs/generate.py
 
 clean:  ## remove caches, builds and out/run (.venv stays: rm -rf .venv removes it)
 	@rm -rf .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist out/run

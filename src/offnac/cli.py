@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from offnac import compile_cache
 from offnac.errors import UserError
 
 ALGORITHMS = ("ac", "nac", "offac", "offnac")
@@ -248,6 +249,7 @@ def _run(arguments: list[str]) -> int:
     if parsed.command is None:
         root.print_help()
         return 0
+    compile_cache.enable()
     from offnac.training.progress import Stopped
 
     try:

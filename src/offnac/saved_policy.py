@@ -6,6 +6,7 @@ tensors are plain arrays.
 
 import math
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,13 @@ import numpy as np
 from jaxtyping import Array, Float
 from numpy.typing import ArrayLike, NDArray
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
+from safetensors.numpy import save as serialise
 
 from offnac import files
 from offnac.behaviour import Acting
 from offnac.errors import UserError
-from offnac.networks import MLP, Network, Parameters, structure
+from offnac.networks import MLP, Network, Parameters, evaluate, size, structure
 from offnac.policy import SoftmaxPolicy
 from offnac.provenance import now, versions
 from offnac.transition import Spec
@@ -59,7 +61,7 @@ class Policy:
         if key is None:
             actions = np.asarray(jnp.argmax(_probabilities(self.softmax, self.theta, rows), axis=-1))
         else:
-            key = jax.random.key(key) if isinstance(key, int) else key
+            key = jax.random.key(key) if isinstance(key, int | np.integer) else key
             actions = np.asarray(_sample(self.softmax, self.theta, rows, key))
         return int(actions[0]) if single else actions
 
@@ -72,7 +74,8 @@ class Policy:
         network: Any = self.network
         with files.replacing(Path(folder)) as temporary:
             temporary.mkdir()
-            save_file(_tensors(self.network, self.theta), temporary / "policy.safetensors")
+            tensors = serialise(_tensors(self.network, self.theta))
+            (temporary / "policy.safetensors").write_bytes(tensors)
             files.write_json(
                 temporary / "policy.json",
                 {
@@ -128,9 +131,11 @@ def load_policy(folder: Path | str, network: Network | None = None) -> Policy:
         network = network or _network(description["network"], folder)
         spec = Spec(**description["spec"])
         mean, scale = (_array(description["observation"][name]) for name in ("mean", "scale"))
+        _require_fit(network, spec, mean, scale)
     except (KeyError, TypeError, ValueError) as error:
+        trouble = " ".join(str(error).split())
         raise UserError(
-            f"{folder / 'policy.json'} does not describe an offnac policy (trouble with {error}); "
+            f"{folder / 'policy.json'} does not describe an offnac policy (trouble with {trouble}); "
             "give a folder that offnac wrote"
         ) from error
     return Policy(network, _theta(network, folder), spec, mean, scale, description.get("provenance", {}))
@@ -146,6 +151,20 @@ def _network(description: dict[str, Any], folder: Path) -> Network:
         )
     tuples = {key: tuple(value) if isinstance(value, list) else value for key, value in members.items()}
     return NETWORKS[name](**tuples)
+
+
+def _require_fit(network: Network, spec: Spec, mean: Array | None, scale: Array | None) -> None:
+    """Network and normalisation must be made for the task's observations and actions."""
+    theta = jax.ShapeDtypeStruct((size(network),), jnp.float32)
+    observation = jax.ShapeDtypeStruct((1, spec.observation_size), jnp.float32)
+    if jax.eval_shape(partial(evaluate, network), theta, observation).shape != (1, spec.actions):
+        raise ValueError("the network's outputs")
+    if mean is None and scale is None:
+        return
+    if mean is None or scale is None or not mean.shape == scale.shape == (spec.observation_size,):
+        raise ValueError("the sizes of mean and scale")
+    if not bool(jnp.all(jnp.isfinite(mean) & jnp.isfinite(scale) & (scale > 0))):
+        raise ValueError("the numbers in mean and scale")
 
 
 def _shapes(network: Network) -> dict[str, tuple[int, ...]]:
@@ -171,7 +190,7 @@ def _theta(network: Network, folder: Path) -> Parameters:
         raise UserError(f"{path} cannot be read ({error}); it is damaged, save the policy again") from error
     expected = _shapes(network)
     came = {name: tensor.shape for name, tensor in tensors.items()}
-    if came != expected:
+    if came != expected or not all(tensor.dtype.kind == "f" for tensor in tensors.values()):
         raise UserError(
             f"{path} should hold the tensors {expected}, but it holds {came}; it is another network's"
         )

@@ -97,7 +97,7 @@ def test_off_policy_updates_are_the_on_policy_ones_bit_for_bit(name):
 
 
 def test_rho_is_exactly_one():
-    """In whatever program: sampled here, weighted elsewhere."""
+    """Sampled in one program and weighted in another, over the same batch."""
     with jax.enable_x64(False):
         policy = SoftmaxPolicy(MLP(2, (16,), 3, bias=False))
         theta = 5.0 * policy.init(jax.random.key(0))

@@ -74,3 +74,19 @@ def test_no_features_no_step(problem, solver):
     theta, batch, omega, delta = problem
     x = solve(replace(RIDGE, solver=solver), (theta, batch, jnp.zeros_like(omega), delta))
     np.testing.assert_array_equal(x, jnp.zeros_like(theta))
+
+
+@pytest.mark.parametrize("gap", [5.0, 20.0, 40.0, 80.0])
+def test_a_saturated_policy_has_finite_solutions(gap):
+    """F vanishes like e^(−gap): in float32, squares of it underflow, and no road may end in 0/0."""
+    with jax.enable_x64(False):
+        policy = SoftmaxPolicy(MLP(2, (), 3, bias=False))
+        theta = jnp.array([gap, 0.0, 0.0, 0.0, 0.0, 0.3], jnp.float32)
+        observation = jnp.array([[1.0, 0.2], [1.0, -0.5]], jnp.float32).repeat(3, axis=0)
+        batch = Transition(observation, jnp.tile(jnp.arange(3), 2), *[None] * 4, jnp.full(6, 1 / 3), None)
+        omega, delta = policy.probability_ratio(theta, batch), jnp.array([0.1, -0.9, -0.5, 0.2, -0.3, -0.8])
+        roads = [Ridge(0.1, solver=solver) for solver in ("sample", "parameter", "conjugate")]
+        x, *others = (jax.jit(road.solve)(policy, theta, batch, omega, delta) for road in roads)
+        assert jnp.isfinite(x).all()
+        for other in others:
+            np.testing.assert_allclose(other, x, rtol=0, atol=1e-2 * np.abs(x).max())

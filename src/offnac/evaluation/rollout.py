@@ -36,6 +36,7 @@ def _host(environment: HostEnvironment, policy: Policy, episodes: int, seed: int
     """Episode i draws all its numbers from (seed, i), whichever simulator plays it."""
     width = min(LOCKSTEP, episodes)
     simulators = [environment, *(environment.another() for _ in range(width - 1))]
+    last_action = environment.spec.actions - 1
     totals = np.zeros(episodes)
     waiting = iter(range(episodes))
     playing: list[int | None] = [None] * width
@@ -52,14 +53,14 @@ def _host(environment: HostEnvironment, policy: Policy, episodes: int, seed: int
         for slot in range(width):
             begin(slot)
         while any(episode is not None for episode in playing):
-            cumulative = policy.probabilities(observations).cumsum(axis=1)
+            cumulative = policy.probabilities(observations).astype(float).cumsum(axis=1)
             for slot, episode in enumerate(playing):
                 if episode is None:
                     continue
-                # The last entry falls short of 1 by rounding; no draw may pass it.
+                # The last entry is 1 only up to rounding, and no number at all once training diverged.
                 draw = numbers[slot].random() * cumulative[slot, -1]
-                action = int(np.searchsorted(cumulative[slot], draw, side="right"))
-                observations[slot], reward, terminated, truncated = simulators[slot].step(action)
+                action = min(np.searchsorted(cumulative[slot], draw, side="right"), last_action)
+                observations[slot], reward, terminated, truncated = simulators[slot].step(int(action))
                 totals[episode] += reward
                 if terminated or truncated:
                     begin(slot)

@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
+from safetensors.numpy import save as serialise
 
 from offnac import files
 from offnac.errors import UserError
@@ -37,7 +38,7 @@ def save(path: Path, run: Run, records: Columns) -> None:
     }
     tensors |= {f"records.{name}": column for name, column in records.items()}
     with files.replacing(path) as temporary:
-        save_file(tensors, temporary)
+        temporary.write_bytes(serialise(tensors))
 
 
 def load(path: Path, template: Run) -> tuple[Run, Columns]:
