@@ -128,7 +128,7 @@ def test_a_target_rate_of_one_is_no_target_network():
 @pytest.mark.parametrize("clip", [False, True])
 def test_clipped_traces_cannot_explode(clip):
     """|∇V| = 1 and ρ = 2 at every step: γλρ > 1 grows without end, γλ·min(1,ρ) does not."""
-    n, lam = 200, 0.9
+    n, lam = 130, 0.9
     td = TD(MLP(1, (), 1, bias=False), SGD(Constant(0.0)))
     critic = TDLambda(td, lam, clip=clip)
     batch = rows(np.ones((n, 1)), np.zeros(n), np.ones((n, 1)))
@@ -137,7 +137,7 @@ def test_clipped_traces_cannot_explode(clip):
     if clip:
         np.testing.assert_allclose(z, 1.0 / (1.0 - GAMMA * lam), rtol=1e-5)
     else:
-        assert z[0] > 1e30
+        assert z[0] > 1e25
 
 
 def test_clip_leaves_small_ratios_alone():

@@ -14,7 +14,8 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # From the bottom up: a module may import its own layer and those before it.
 LAYERS = (
-    "errors files provenance settings schedules optimisers transition networks policy compatible",
+    "compile_cache errors files provenance "
+    "settings schedules optimisers transition networks policy compatible",
     "ratios critics directions steps",
     "behaviour environments saved_policy actor_critic",
     "evaluation logs training",

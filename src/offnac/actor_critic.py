@@ -118,6 +118,6 @@ class ActorCritic:
             state.direction, self.policy, theta, batch, w * rho, delta, clock
         )
         step, theta = self.step.update(state.step, self.policy, theta, batch, w * rho, x, clock)
-        clock = clock._replace(step=clock.step + 1.0)
+        clock = clock._replace(step=clock.step + 1)
         state = State(theta, state.ratios, value, direction, step, clock)
         return state, UpdateInfo(rho, w_hat, w, delta, x)

@@ -55,6 +55,8 @@ def train(
     _require_seeds(seeds, first_seed)
     if test_episodes < 1:
         raise UserError(f"at least one test episode is needed, but {test_episodes} were asked for")
+    if workers is not None and workers < 1:
+        raise UserError(f"at least one core is needed, but --workers is {workers}")
     request: dict[str, Any] = {
         "environment": environment,
         "algorithm": algorithm,
@@ -66,9 +68,9 @@ def train(
     task, experiment = prepare(request)
     all_seeds = list(range(first_seed, first_seed + seeds))
     workers = workers or os.cpu_count() or 1
-    if resume and out.exists():
+    if resume and (out / RUN).exists():
         workers = _require_same(out, request).get("workers", workers)
-    else:
+    elif not resume or any(out.glob("*")):
         files.require_absent(out)
     record = {
         "format": "offnac-run",
@@ -128,6 +130,11 @@ def prepare(request: dict[str, Any]) -> tuple[Environment | HostEnvironment, Exp
         request = request | {"max_steps": presets.max_steps(request["environment"])}
     # Names and numbers are checked before a simulator is opened.
     presets.experiment(request["preset"], request["algorithm"], Spec("", 1, 2), powers=powers, **changes)
+    if powers != presets.Powers() and request["preset"] != "theory":
+        raise UserError(
+            f"only the theory preset has powers, but the preset is {request['preset']}; leave out "
+            "--critic-power and --actor-power, or choose --preset theory"
+        )
     task = environments.make(request["environment"], request["max_steps"])
     return task, presets.experiment(
         request["preset"], request["algorithm"], task.spec, powers=powers, **changes
@@ -172,6 +179,8 @@ def _train_in_processes(
 def _require_same(out: Path, request: dict[str, Any]) -> dict[str, Any]:
     """A run can only be resumed as what it was."""
     before = files.read_json(out / RUN)
+    if not isinstance(before, dict) or before.get("format") != "offnac-run":
+        raise UserError(f"{out / RUN} does not describe a training run; choose another --out")
     for name in sorted({*before.get("request", {}), *request}):
         old, new = before.get("request", {}).get(name), request.get(name)
         if old != new:

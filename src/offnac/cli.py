@@ -1,16 +1,14 @@
 """The command line: thin. It parses, calls, prints; JAX is imported only once there is work to do."""
 
 import argparse
-import errno
 import json
-import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from offnac import compile_cache
+from offnac import compile_cache, files
 from offnac.errors import UserError
 
 ALGORITHMS = ("ac", "nac", "offac", "offnac")
@@ -229,7 +227,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"offnac: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        if (sentence := _about(error)) is None:
+        if (sentence := files.advice(error)) is None:
             raise
         print(f"offnac: {sentence}", file=sys.stderr)
         return 2
@@ -242,9 +240,9 @@ def _run(arguments: list[str]) -> int:
     root = parser()
     parsed = root.parse_args(arguments)
     if parsed.version:
-        from importlib.metadata import version
+        from offnac.provenance import versions
 
-        print(version("offnac"))
+        print(versions().get("offnac", "not installed"))
         return 0
     if parsed.command is None:
         root.print_help()
@@ -261,15 +259,3 @@ def _run(arguments: list[str]) -> int:
     if parsed.json:
         print(json.dumps(result, ensure_ascii=False))
     return 0
-
-
-def _about(error: OSError) -> str | None:
-    """What a person can do about a file system's refusal."""
-    where = f" at {error.filename}" if error.filename else ""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"the disk is full{where}; free some space and run it again (a training run: with --resume)"
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"there is no permission to write or read{where}; choose another place"
-    if error.errno in (errno.ENOTDIR, errno.EISDIR, errno.ENOENT):
-        return f"{os.strerror(error.errno).lower()}{where}; check the path"
-    return None

@@ -1,5 +1,6 @@
 """Writing so that nothing is ever half-written: to a temporary name, then rename."""
 
+import errno
 import json
 import os
 import shutil
@@ -48,3 +49,15 @@ def require_absent(path: Path) -> None:
     """Refuse to write over what is there."""
     if path.exists():
         raise UserError(f"{path} exists already; choose another --out, or remove it first")
+
+
+def advice(error: OSError) -> str | None:
+    """What a person can do about a file system's refusal; None where only a programmer can."""
+    where = f" at {error.filename}" if error.filename else ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"the disk is full{where}; free some space and run it again (a training run: with --resume)"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"there is no permission to write or read{where}; choose another place"
+    if error.errno in (errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.EEXIST, errno.ENAMETOOLONG):
+        return f"{os.strerror(error.errno).lower()}{where}; check the path"
+    return None

@@ -36,5 +36,5 @@ class SoftmaxPolicy:
         return action, jnp.exp(self.log_prob(theta, observation, action))
 
     def probability_ratio(self, theta: Parameters, batch: Transition) -> Float[Array, " n"]:
-        """ρ = π(a|s)/μ(a|s); exactly 1 where the data is π's own."""
+        """ρ = π(a|s)/μ(a|s); exactly 1 on a stream of π's own actions."""
         return jnp.exp(self.log_prob(theta, batch.observation, batch.action)) / batch.behaviour_prob

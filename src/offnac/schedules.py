@@ -7,7 +7,7 @@ the paper's and the published settings, ``RobbinsMonro`` the theory.
 from typing import NamedTuple, Protocol
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from offnac.errors import UserError
 from offnac.settings import settings
@@ -16,14 +16,14 @@ from offnac.settings import settings
 class Clock(NamedTuple):
     """What a schedule may look at."""
 
-    step: Float[Array, ""]
+    step: Int[Array, ""]
     """Training steps (updates) so far: the n of α_n, β_n."""
     best: Float[Array, ""]
     """The best running average of the return so far."""
 
     @classmethod
     def start(cls) -> "Clock":
-        return cls(jnp.float32(0.0), jnp.float32(-jnp.inf))
+        return cls(jnp.int32(0), jnp.float32(-jnp.inf))
 
 
 class Schedule(Protocol):

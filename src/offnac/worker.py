@@ -41,6 +41,11 @@ def main(arguments: list[str]) -> int:
     except UserError as error:
         print(error, file=sys.stderr)
         return 2
+    except OSError as error:
+        if (sentence := files.advice(error)) is None:
+            raise
+        print(sentence, file=sys.stderr)
+        return 2
     return 0
 
 

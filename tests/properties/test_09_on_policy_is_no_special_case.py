@@ -38,7 +38,7 @@ def algorithm_1(learner, state, batch):
     delta = learner.critic.delta(value, batch, gamma)
     direction, x = learner.direction.update(state.direction, learner.policy, theta, batch, one, delta, clock)
     step, theta = learner.step.update(state.step, learner.policy, theta, batch, one, x, clock)
-    clock = clock._replace(step=clock.step + 1.0)
+    clock = clock._replace(step=clock.step + 1)
     return state._replace(theta=theta, value=value, direction=direction, step=step, clock=clock)
 
 

@@ -31,7 +31,8 @@ class TraceState(NamedTuple):
 @settings
 class TDLambda:
     """Rows of a batch are consecutive steps of one stream; a row with step 0 starts a new trace.
-    ``clip`` bounds the ρ inside the trace by 1, so that products of ρ cannot explode."""
+    ``clip`` bounds the ρ that the trace is carried on by, so that products of ρ cannot explode; the
+    newest step keeps its ρ whole, and so λ = 0 stays TD(0)."""
 
     td: TD
     lam: float
@@ -58,24 +59,32 @@ class TDLambda:
         clock: Clock,
     ) -> TraceState:
         td = self.td.observe(state.td, batch)
-        delta = self.td.delta(td, batch, gamma)
-
-        def trace(
-            z: Parameters, row: tuple[Array, Array, Array, Array, Array]
-        ) -> tuple[Parameters, Parameters]:
-            observation, step, w_hat, rho, delta = row
-            gradient = jax.grad(lambda psi: self.td.value(psi, observation[None])[0])(td.psi)
-            z = jnp.where(step == 0, 0.0, gamma * self.lam * z)
-            if self.trace == "printed":
-                z = z + gradient
-                return z, w_hat * rho * delta * z
-            z = (jnp.minimum(rho, 1.0) if self.clip else rho) * (z + w_hat * gradient)
-            return z, delta * z
-
-        rows = (batch.observation, batch.step, w_hat, rho, delta)
-        if delta.shape[0] == 1:
-            z, ascent = trace(state.z, jax.tree.map(lambda leaf: leaf[0], rows))
+        value, pull_back = jax.vjp(lambda psi: self.td.value(psi, batch.observation), td.psi)
+        delta = self.td.target(td, batch, gamma) - value
+        # e = decay·z + enter·∇V(s) is what a step adds to the trace; z ← keep·e, ψ moves along credit·e.
+        decay = jnp.where(batch.step == 0, 0.0, gamma * self.lam)
+        if self.trace == "printed":
+            enter, keep, credit = jnp.ones_like(rho), jnp.ones_like(rho), w_hat * rho * delta
         else:
-            z, ascents = jax.lax.scan(trace, state.z, rows)
-            ascent = jnp.mean(ascents, axis=0)
-        return TraceState(self.td.move(td, ascent, clock), z)
+            enter, keep, credit = w_hat, jnp.minimum(rho, 1.0) if self.clip else rho, rho * delta
+        if delta.shape[0] == 1:
+            e = decay * state.z + pull_back(enter)[0]
+            return TraceState(self.td.move(td, credit * e, clock), keep * e)
+        # The same over many rows without a gradient for each: what every e still earns, and what is left
+        # of it in the end, both counted backwards.
+        carry = keep * jnp.append(decay[1:], 0.0)
+        earned = _backwards(credit, carry)
+        left = _backwards(jnp.zeros_like(keep).at[-1].set(keep[-1]), carry)
+        ascent = pull_back(earned * enter)[0] + earned[0] * decay[0] * state.z
+        z = pull_back(left * enter)[0] + left[0] * decay[0] * state.z
+        return TraceState(self.td.move(td, ascent / delta.shape[0], clock), z)
+
+
+def _backwards(own: Float[Array, " n"], carry: Float[Array, " n"]) -> Float[Array, " n"]:
+    """q_t = own_t + carry_t q_{t+1}."""
+
+    def step(following: Float[Array, ""], row: tuple[Array, Array]) -> tuple[Array, Array]:
+        q = row[0] + row[1] * following
+        return q, q
+
+    return jax.lax.scan(step, jnp.zeros((), own.dtype), (own, carry), reverse=True)[1]

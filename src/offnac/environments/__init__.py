@@ -25,8 +25,10 @@ TABULAR: dict[str, Callable[[], TabularMDP]] = {
 
 def make(name: str, max_steps: int | None = None) -> Environment | HostEnvironment:
     """Open a task; ``max_steps`` replaces its own time limit."""
-    if max_steps is not None and max_steps < 1:
-        raise UserError(f"max_steps must be at least 1, and {max_steps} came; give a larger one, or none.")
+    if max_steps is not None and not 1 <= max_steps < 2**31:
+        raise UserError(
+            f"max_steps must be at least 1 and below 2147483648, and {max_steps} came; give another, or none."
+        )
     if name in TABULAR or name in PROBES:
         task = TABULAR[name]() if name in TABULAR else PROBES[name]().environment
         return task if max_steps is None else replace(task, max_steps=max_steps)

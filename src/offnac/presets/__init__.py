@@ -68,7 +68,7 @@ def experiment(
     }
     given: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
     for name, value in given.items():
-        if not value > 0.0:
+        if not 0.0 < value < float("inf"):
             raise UserError(
                 f"a rate must be positive, but {name.replace('_', ' ')} is {value}; give a number > 0"
             )

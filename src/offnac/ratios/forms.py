@@ -1,7 +1,9 @@
 """The three losses (errata, "Density ratios"), each as the signed measure that the exact ratio makes vanish.
 
-w is divided by its batch mean z in each: the stationary loss leaves the scale
-open (row 13), and on the restart chain the exact ratio's mean is 1 in all three.
+w is divided by its batch mean z in each. The stationary loss leaves the scale open
+(row 13). The other two fix it, but by a term of size 1 − γ only: a V-statistic's
+own pairs then pull w to 0. On the restart chain the exact ratio's mean is 1, so
+that dividing moves no root.
 """
 
 from collections.abc import Callable
@@ -16,17 +18,17 @@ from offnac.ratios.measures import Sample
 Ratio = Callable[[Float[Array, "n d"]], Float[Array, " n"]]
 
 
-def batch_mean(w: Ratio, data: RatioData, mass: Float[Array, " n"]) -> Float[Array, ""]:
-    """z, the mean of w over the data."""
-    return jnp.where(mass.sum() > 0, average(w(data.batch.observation), mass), 1.0)
+def divided(w: Ratio, data: RatioData, mass: Float[Array, " n"]) -> Ratio:
+    """w/z, where z is the mean of w over the data."""
+    z = jnp.where(mass.sum() > 0, average(w(data.batch.observation), mass), 1.0)
+    return lambda observations: w(observations) / z
 
 
 def along_links(
     w: Ratio, data: RatioData, mass: Float[Array, " n"], links: Links, total: Float[Array, ""] | float
 ) -> Sample:
     """Δ = w(s)ρ − w(s′) at s′: errata rows 1 and 2."""
-    z = batch_mean(w, data, mass)
-    Delta = (w(data.batch.observation) * data.rho - w(links.next_observation)) / z
+    Delta = w(data.batch.observation) * data.rho - w(links.next_observation)
     return Sample(total * normalised(mass * links.followed), Delta[:, None], links.next_observation[:, None])
 
 
@@ -37,7 +39,7 @@ def at_starts(data: RatioData, coefficient: Float[Array, " m"], total: Float[Arr
 
 def stationary(w: Ratio, data: RatioData, links: Links) -> tuple[Sample]:
     """L₁(w, f) = E[Δ f(s′)]; root w ∝ d_π/d_μ, where s ~ d_μ."""
-    return (along_links(w, data, data.weight, links, 1.0),)
+    return (along_links(divided(w, data, data.weight), data, data.weight, links, 1.0),)
 
 
 def discounted(
@@ -47,13 +49,13 @@ def discounted(
     links: Links,
     starts: Float[Array, ""] | float,
 ) -> tuple[Sample, Sample]:
-    """L₂(w, f) = (1−σ)E[Δ f(s′)] + σE_{d₀}[(1 − w(s₀)/z) f(s₀)]; root w = d̃_π/d̃_μ, where s ~ d̃_μ.
+    """L₂(w, f) = (1−σ)E[Δ f(s′)] + σE_{d₀}[(1 − w(s₀)) f(s₀)]; root w = d̃_π/d̃_μ, where s ~ d̃_μ.
 
     ``mass`` makes d̃_μ of the rows; σ = ``starts`` is the share of the initial
     states, which are dummy transitions: 1 − γ.
     """
-    at_start = 1.0 - w(data.initial) / batch_mean(w, data, mass)
-    return along_links(w, data, mass, links, 1.0 - starts), at_starts(data, at_start, starts)
+    w = divided(w, data, mass)
+    return along_links(w, data, mass, links, 1.0 - starts), at_starts(data, 1.0 - w(data.initial), starts)
 
 
 def direct(w: Ratio, data: RatioData, links: Links, gamma: float) -> tuple[Sample, Sample]:
@@ -62,7 +64,7 @@ def direct(w: Ratio, data: RatioData, links: Links, gamma: float) -> tuple[Sampl
     A row that somebody stopped looking at is as good as any here: its s′ is a draw of P.
     """
     s = data.batch.observation
-    u = w(s) / batch_mean(w, data, data.weight)
+    u = divided(w, data, data.weight)(s)
     rows = Sample(
         normalised(data.weight),
         jnp.stack([gamma * data.rho * u, -u], axis=1),

@@ -10,7 +10,7 @@ from offnac.ratios.data import average, normalised
 
 class RatioInfo(NamedTuple):
     mean: Float[Array, ""]
-    """E_D[w] before normalisation; near 1 where the form fixes the scale."""
+    """E_D[w] before normalisation: the sum of d̃_π for direct least squares, open for a network (row 23)."""
     tail: Float[Array, ""]
     """The weighted 99th percentile of wρ."""
     largest: Float[Array, ""]

@@ -30,7 +30,8 @@ class KernelState(NamedTuple):
     parameters: Parameters
     optimiser: Any
     mean: Float[Array, ""]
-    """E_D[w] of the network's output, by which it is divided."""
+    """E_D[w] of the network's output, averaged over updates, by which it is divided."""
+    updates: Float[Array, ""]
 
 
 @settings
@@ -54,6 +55,8 @@ class Kernel:
     probability, as published (errata row 12)."""
     normalise: bool = static(default=True)
     """Divide by E_D[w]; without it the network's scale, which drifts, enters the updates (errata row 23)."""
+    memory: float = 0.9
+    """Of that mean, over updates: one batch's own is too noisy where its rows are few."""
     bound: float = 100.0
     """No w above this."""
 
@@ -68,7 +71,12 @@ class Kernel:
 
     def init(self, key: PRNGKeyArray, spec: Spec) -> KernelState:
         parameters = initialise(self.network(spec.observation_size), key)
-        return KernelState(parameters, self.optimiser.init(parameters), jnp.ones((), parameters.dtype))
+        return KernelState(
+            parameters,
+            self.optimiser.init(parameters),
+            mean=jnp.ones((), parameters.dtype),
+            updates=jnp.zeros((), parameters.dtype),
+        )
 
     def update(
         self, state: KernelState, data: RatioData, gamma: float, key: PRNGKeyArray, clock: Clock
@@ -93,7 +101,13 @@ class Kernel:
         optimiser, step = self.optimiser.update(state.optimiser, -gradient, clock)
         parameters = state.parameters + step
         mean = average(self.w(parameters, data.batch.observation), mass)
-        new = KernelState(parameters, optimiser, mean if self.normalise else state.mean)
+        if self.normalise:
+            # A plain average at first, so that the arbitrary start is forgotten at once.
+            rate = jnp.maximum(1.0 / (state.updates + 1.0), 1.0 - self.memory)
+            kept = state.mean + rate * (mean - state.mean)
+        else:
+            kept = state.mean
+        new = KernelState(parameters, optimiser, kept, state.updates + 1.0)
         new = choose(mass.sum() > 0, new, state)
         info = describe(self.ratio(new, data.batch.observation), data.rho, mass, loss)
         return new, info._replace(mean=mean)
