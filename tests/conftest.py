@@ -1,9 +1,13 @@
-import jax
-import pytest
+from offnac import compile_cache
 
-from offnac.networks import MLP, initialise
-from offnac.saved_policy import Policy
-from offnac.transition import Spec
+compile_cache.enable()  # before JAX is imported: test processes share what they compile
+
+import jax  # noqa: E402
+import pytest  # noqa: E402
+
+from offnac.networks import MLP, initialise  # noqa: E402
+from offnac.saved_policy import Policy  # noqa: E402
+from offnac.transition import Spec  # noqa: E402
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from offnac import api
 from offnac.environments import HostEnvironment, exact, make
-from offnac.environments.probe import PROBES
 from offnac.evaluation import rollout
 from offnac.networks import MLP, initialise
 from offnac.saved_policy import Policy
@@ -21,12 +20,6 @@ from offnac.transition import Spec
 def lake_policy():
     network = MLP(16, (), 4, bias=False)
     return Policy(network, initialise(network, jax.random.key(0)), Spec("FrozenLake-v1", 16, 4))
-
-
-def one_state_policy(name):
-    """Indifferent in every state of a probe."""
-    network = MLP(1, (), 2, bias=False)
-    return Policy(network, jnp.zeros(2), Spec(name, 1, 2))
 
 
 def test_a_seed_determines_the_returns(chain_policy):
@@ -43,10 +36,12 @@ def test_a_seed_determines_the_returns_of_a_host_simulator(cartpole_policy):
     assert not np.array_equal(first, other)
 
 
-@pytest.mark.parametrize(("name", "wanted"), [("probe-discount", 1.0), ("probe-truncation", 10.0)])
-def test_probes_give_the_returns_that_are_known(name, wanted):
-    totals = rollout.returns(PROBES[name]().environment, one_state_policy(name), 10, 0)
-    assert_array_equal(totals, np.full(10, wanted))
+@pytest.mark.parametrize("limit", [None, 4])
+def test_the_return_of_a_probe_is_known(limit):
+    """Reward 1 a step until the time limit."""
+    policy = Policy(MLP(1, (), 2, bias=False), jnp.zeros(2), Spec("probe-truncation", 1, 2))
+    result = api.evaluate(policy, "probe-truncation", episodes=3, max_steps=limit)
+    assert (result["mean"], result["sd"]) == (limit or 10.0, 0.0)
 
 
 def test_the_mean_return_is_the_exact_one(chain_policy):
@@ -97,11 +92,11 @@ def test_the_largest_draw_is_still_an_action(lake_policy, monkeypatch):
         rollout.returns(task, replace(lake_policy, theta=theta), 2, 0)
 
 
-@pytest.mark.parametrize("name", ["FrozenLake-v1", "tabular-gridworld"])
-def test_a_policy_that_diverged_can_still_be_run(name):
-    network = MLP(16, (), 4, bias=False)
-    policy = Policy(network, jnp.full(64, jnp.nan), Spec(name, 16, 4))
-    assert np.all(np.isfinite(rollout.returns(make(name, max_steps=5), policy, 3, 0)))
+def test_a_policy_that_diverged_can_still_be_run(chain_policy, lake_policy):
+    for policy in (chain_policy, lake_policy):
+        diverged = replace(policy, theta=jnp.full_like(policy.theta, jnp.nan))
+        totals = rollout.returns(make(policy.spec.name, max_steps=5), diverged, 20, 0)
+        assert np.all(np.isfinite(totals))
 
 
 def test_evaluate_summarises_the_returns(chain_policy):
@@ -110,8 +105,3 @@ def test_evaluate_summarises_the_returns(chain_policy):
     assert result["episodes"] == 20
     assert_allclose([result["mean"], result["sd"]], [totals.mean(), totals.std(ddof=1)])
     assert_allclose(result["quantiles"]["0.5"], np.median(totals))
-
-
-def test_max_steps_is_the_time_limit(chain_policy):
-    native = api.evaluate(one_state_policy("probe-truncation"), "probe-truncation", episodes=3, max_steps=4)
-    assert native["mean"] == 4.0

@@ -159,13 +159,6 @@ def test_a_whole_last_episode_is_not_marked_as_cut(tmp_path):
     assert_array_equal(log["reward"], [0, 1] * 3)
 
 
-def test_time_limits_are_truncations(tmp_path):
-    api.collect("probe-truncation", steps=12, out=tmp_path / "log", max_steps=4)
-    log = columns(tmp_path / "log")
-    assert_array_equal(log["truncated"], [False, False, False, True] * 3)
-    assert not log["terminated"].any()
-
-
 @pytest.mark.parametrize(
     ("environment", "error"),
     [("tabular-chain", OSError(28, "No space left on device")), ("FrozenLake-v1", KeyboardInterrupt)],

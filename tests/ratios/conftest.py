@@ -10,6 +10,7 @@ import pytest
 from offnac.environments import exact
 from offnac.environments.tabular import TabularMDP
 from offnac.ratios import RatioData
+from offnac.schedules import Clock
 from offnac.transition import Transition
 
 STATES, ACTIONS, GAMMA = 6, 2, 0.9
@@ -19,6 +20,17 @@ STATES, ACTIONS, GAMMA = 6, 2, 0.9
 def x64():
     with jax.enable_x64(True):
         yield
+
+
+@jax.jit
+def update(estimator, state, data, gamma, key):
+    return estimator.update(state, data, gamma, key, Clock.start())
+
+
+@pytest.fixture(name="update")
+def update_fixture():
+    """One update, compiled once for all estimators and data of one shape."""
+    return update
 
 
 class Finite(NamedTuple):
@@ -71,17 +83,31 @@ class Finite(NamedTuple):
         return jnp.sqrt(D @ (w - exact_ratio) ** 2)
 
 
-@pytest.fixture(params=[0.0, 0.15], ids=["continuing", "terminating"])
-def finite(request) -> Finite:
+def build(termination: float) -> Finite:
     rng = np.random.default_rng(7)
     mdp = TabularMDP(
         P=jnp.asarray(rng.dirichlet(np.full(STATES, 0.5), (STATES, ACTIONS))),
         r=jnp.asarray(rng.normal(size=(STATES, ACTIONS))),
         d0=jnp.zeros(STATES).at[0].set(1.0),
-        terminates=jnp.asarray(rng.random((STATES, ACTIONS, STATES)) < request.param),
+        terminates=jnp.asarray(rng.random((STATES, ACTIONS, STATES)) < termination),
     )
     pi, mu = (jnp.asarray(0.1 + 0.8 * rng.dirichlet(np.ones(ACTIONS), STATES)) for _ in range(2))
     return Finite(mdp, pi, mu)
+
+
+@pytest.fixture(params=[0.0, 0.15], ids=["continuing", "terminating"])
+def finite(request) -> Finite:
+    return build(request.param)
+
+
+@pytest.fixture
+def terminating() -> Finite:
+    return build(0.15)
+
+
+@pytest.fixture
+def continuing() -> Finite:
+    return build(0.0)
 
 
 @pytest.fixture

@@ -33,56 +33,56 @@ def target(finite, estimator, anywhere):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_error_falls_with_n(finite, anywhere, name):
+def test_error_falls_with_n(terminating, anywhere, name):
     estimator, updates = ESTIMATORS[name]
-    D, w = target(finite, estimator, anywhere)
+    D, w = target(terminating, estimator, anywhere)
 
     @jax.jit
     @jax.vmap
     def error(weight):
-        data = finite.data(D)._replace(weight=weight)
+        data = terminating.data(D)._replace(weight=weight)
 
         def step(state, key):
-            return estimator.update(state, data, finite.gamma, key, Clock.start())[0], None
+            return estimator.update(state, data, terminating.gamma, key, Clock.start())[0], None
 
-        state = estimator.init(jax.random.key(0), finite.mdp.spec)
+        state = estimator.init(jax.random.key(0), terminating.mdp.spec)
         state = jax.lax.scan(step, state, jax.random.split(jax.random.key(1), updates))[0]
-        return finite.error(D, estimator.ratio(state, finite.states), w)
+        return terminating.error(D, estimator.ratio(state, terminating.states), w)
 
-    few, many = ([finite.sampled(D, n, seed).weight for seed in range(4)] for n in (300, 30_000))
-    errors = np.asarray(error(jnp.stack([*few, *many, finite.data(D).weight])))
+    few, many = ([terminating.sampled(D, n, seed).weight for seed in range(4)] for n in (300, 30_000))
+    errors = np.asarray(error(jnp.stack([*few, *many, terminating.data(D).weight])))
     assert errors[4:8].mean() < 0.3 * errors[:4].mean()
-    assert errors[8] < 1e-3 < finite.error(D, jnp.ones_like(w), w)
+    assert errors[8] < 1e-3 < terminating.error(D, jnp.ones_like(w), w)
 
 
-def test_fresh_small_batches_want_the_u_statistic(finite):
+def test_fresh_small_batches_want_the_u_statistic(terminating):
     """Own pairs bias D(w) by E‖ν‖²/n, which more batches do not cure."""
-    D, w = target(finite, Kernel("discounted"), None)
+    D, w = target(terminating, Kernel("discounted"), None)
 
     def error(unbiased):
         kernel = Kernel("discounted", **{**TABLE, "optimiser": Adam(Constant(3e-3)), "unbiased": unbiased})
 
         def step(state, key):
-            batch = exact.sample(key, finite.mdp, D, finite.mu, 16)
-            rho = (finite.pi / finite.mu)[batch.observation.argmax(1), batch.action]
-            data = RatioData(batch, rho, finite.states[:1], jnp.ones(16))
-            state = kernel.update(state, data, finite.gamma, key, Clock.start())[0]
-            return state, finite.error(D, kernel.ratio(state, finite.states), w)
+            batch = exact.sample(key, terminating.mdp, D, terminating.mu, 16)
+            rho = (terminating.pi / terminating.mu)[batch.observation.argmax(1), batch.action]
+            data = RatioData(batch, rho, terminating.states[:1], jnp.ones(16))
+            state = kernel.update(state, data, terminating.gamma, key, Clock.start())[0]
+            return state, terminating.error(D, kernel.ratio(state, terminating.states), w)
 
-        state = kernel.init(jax.random.key(0), finite.mdp.spec)
+        state = kernel.init(jax.random.key(0), terminating.mdp.spec)
         errors = jax.lax.scan(step, state, jax.random.split(jax.random.key(1), 3000))[1]
         return errors[-500:].mean()
 
     u, v = (jax.jit(error, static_argnums=0)(unbiased) for unbiased in (True, False))
-    assert u < 0.7 * v < finite.error(D, jnp.ones_like(w), w)
+    assert u < 0.7 * v < terminating.error(D, jnp.ones_like(w), w)
 
 
-def test_off_policy_value_equals_lstd(finite, anywhere):
+def test_off_policy_value_equals_lstd(finite, anywhere, update):
     """E_D[wρr] = (1−γ)d₀ᵀV of LSTD on the same sample: w by direct least squares is LSTD's dual."""
     data, gamma = finite.sampled(anywhere, 500, seed=0), finite.gamma
     estimator = LeastSquares("direct", Identity(), ridge=0.0)
-    state, info = estimator.update(
-        estimator.init(jax.random.key(0), finite.mdp.spec), data, gamma, jax.random.key(1), Clock.start()
+    state, info = update(
+        estimator, estimator.init(jax.random.key(0), finite.mdp.spec), data, gamma, jax.random.key(1)
     )
     batch, p = data.batch, data.weight / data.weight.sum()
     w = batch.observation @ state.coefficients

@@ -1,12 +1,17 @@
-"""Comparing two runs on disk bit for bit."""
+"""Comparing two runs on disk bit for bit, and watching the weights of a run."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import jax.numpy as jnp
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from safetensors.numpy import load_file
+
+from offnac.actor_critic import ActorCritic
+from offnac.settings import settings
 
 TENSORS = ("checkpoint.safetensors", "best/policy.safetensors", "final/policy.safetensors")
 
@@ -38,3 +43,28 @@ def records():
         return {name: table[name].to_numpy() for name in table.column_names}
 
     return read
+
+
+@settings
+class Watch:
+    """A direction that remembers how far wρ was from 1 at its worst."""
+
+    inner: object
+
+    def init(self, key, theta):
+        return self.inner.init(key, theta), jnp.float32(0.0)
+
+    def update(self, state, policy, theta, batch, omega, delta, clock):
+        inner, worst = state
+        inner, x = self.inner.update(inner, policy, theta, batch, omega, delta, clock)
+        return (inner, jnp.maximum(worst, jnp.abs(omega - 1.0).max())), x
+
+
+@pytest.fixture(scope="session")
+def watched():
+    """The same algorithm, with the largest |wρ − 1| so far in ``learner.direction[1]``."""
+
+    def watch(algorithm: ActorCritic) -> ActorCritic:
+        return replace(algorithm, direction=Watch(algorithm.direction))
+
+    return watch

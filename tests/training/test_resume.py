@@ -14,6 +14,7 @@ from safetensors.numpy import load_file
 from offnac import api, cli
 from offnac.errors import UserError
 from offnac.training import lockstep, stream
+from offnac.training import native as native_program
 from offnac.training.progress import Stopped
 
 EPISODES = 10
@@ -24,9 +25,10 @@ NATIVE = {
     "max_steps": 30,
     "test_episodes": 10,
     "workers": 1,
+    "seeds": 2,
 }
 # A rollout of FrozenLake often ends before the ratio's 20 steps.
-LOCKSTEP = NATIVE | {"environment": "FrozenLake-v1", "seeds": 2}
+LOCKSTEP = NATIVE | {"environment": "FrozenLake-v1"}
 
 
 class Interrupted(Exception):
@@ -54,7 +56,7 @@ def stop_after(episodes, stop):
 @pytest.fixture(scope="module")
 def native(tmp_path_factory):
     out = tmp_path_factory.mktemp("runs") / "native"
-    api.train(**NATIVE, seeds=2, out=out)
+    api.train(**NATIVE, out=out)
     return out
 
 
@@ -65,14 +67,17 @@ def in_lockstep(tmp_path_factory):
     return out
 
 
-def test_a_native_run_that_breaks_off_goes_on_as_if_nothing_had_been(native, tmp_path, same_seed):
+def test_a_native_run_that_breaks_off_goes_on_as_if_nothing_had_been(
+    native, tmp_path, same_seed, monkeypatch
+):
+    monkeypatch.setattr(stream, "CHUNK_SECONDS", 0.0)
     out = tmp_path / "run"
     for episodes in (3, 7):
         with pytest.raises(Interrupted):
-            api.train(**NATIVE, seeds=2, out=out, report=interrupt_after(episodes), resume=True)
-        assert 0 < pq.read_metadata(out / "seed-0" / "episodes.parquet").num_rows < EPISODES
+            api.train(**NATIVE, out=out, report=interrupt_after(episodes), resume=True)
+        assert pq.read_metadata(out / "seed-0" / "episodes.parquet").num_rows == episodes
         assert not (out / "seed-0" / "result.json").exists()
-    result = api.train(**NATIVE, seeds=2, out=out, resume=True)
+    result = api.train(**NATIVE, out=out, resume=True)
     assert result["runs"] == json.loads((native / api.RUN).read_text())["result"]["runs"]
     for seed in ("seed-0", "seed-1"):
         same_seed(native / seed, out / seed)
@@ -81,27 +86,26 @@ def test_a_native_run_that_breaks_off_goes_on_as_if_nothing_had_been(native, tmp
 def test_a_native_run_that_is_asked_to_stop_saves_and_goes_on(native, tmp_path, same_seed):
     out, stop = tmp_path / "run", Event()
     with pytest.raises(Stopped):
-        api.train(**NATIVE, seeds=2, out=out, report=stop_after(3, stop), stop=stop)
+        api.train(**NATIVE, out=out, report=stop_after(3, stop), stop=stop)
     assert pq.read_metadata(out / "seed-0" / "episodes.parquet").num_rows >= 3
-    api.train(**NATIVE, seeds=2, out=out, resume=True)
+    api.train(**NATIVE, out=out, resume=True)
     for seed in ("seed-0", "seed-1"):
         same_seed(native / seed, out / seed)
 
 
-@pytest.mark.parametrize(("capacity", "seconds"), [(64, 0.0), (64, 1e9), (4, 1e9)])
+@pytest.mark.parametrize(("seconds", "chunks"), [(0.0, 10), (1e9, 4)])
 def test_the_size_of_chunks_changes_no_native_result(
-    capacity, seconds, native, tmp_path, same_seed, monkeypatch
+    seconds, chunks, native, tmp_path, same_seed, monkeypatch
 ):
-    monkeypatch.setattr(stream, "CAPACITY", capacity)
     monkeypatch.setattr(stream, "CHUNK_SECONDS", seconds)
-    sizes = [0]
-    api.train(**NATIVE, out=tmp_path / "run", report=lambda update: sizes.append(update.episodes))
-    assert len(sizes) - 1 == {(64, 0.0): 10, (64, 1e9): 4, (4, 1e9): 4}[capacity, seconds]
+    reports = []
+    api.train(**NATIVE | {"seeds": 1}, out=tmp_path / "run", report=reports.append)
+    assert len(reports) == chunks
     same_seed(native / "seed-0", tmp_path / "run" / "seed-0")
 
 
 def test_the_number_of_workers_changes_no_native_result(native, tmp_path, same_seed):
-    api.train(**NATIVE | {"workers": 2}, seeds=2, out=tmp_path / "run")
+    api.train(**NATIVE | {"workers": 2}, out=tmp_path / "run")
     for seed in ("seed-0", "seed-1"):
         same_seed(native / seed, tmp_path / "run" / seed)
 
@@ -110,7 +114,7 @@ def test_a_run_that_was_killed_goes_on_as_if_nothing_had_been(tmp_path, same_see
     """A real kill -9, as soon as there is a first checkpoint."""
 
     def arguments(name):
-        options = ["--algorithm", "ac", "--episodes", "3000", "--test-episodes", "10", "--workers", "1"]
+        options = ["--algorithm", "ac", "--episodes", "2000", "--test-episodes", "10", "--workers", "1"]
         return ["train", "tabular-chain", *options, "--json", "--out", str(tmp_path / name)]
 
     process = subprocess.Popen([sys.executable, "-m", "offnac", *arguments("killed")])
@@ -120,7 +124,7 @@ def test_a_run_that_was_killed_goes_on_as_if_nothing_had_been(tmp_path, same_see
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
-    assert 0 < int(load_file(saved)["run.episode"]) < 3000
+    assert 0 < int(load_file(saved)["run.episode"]) < 2000
     assert not (tmp_path / "killed" / "seed-0" / "result.json").exists()
 
     assert cli.main([*arguments("killed"), "--resume"]) == 0
@@ -157,20 +161,22 @@ def test_a_lockstep_run_that_is_asked_to_stop_saves_and_goes_on(in_lockstep, tmp
 
 
 @pytest.mark.parametrize("settings", [NATIVE, LOCKSTEP], ids=["native", "lockstep"])
-def test_a_finished_run_is_not_run_again(settings, request, tmp_path):
+def test_a_finished_run_is_not_run_again(settings, request, monkeypatch):
     out = request.getfixturevalue("native" if settings is NATIVE else "in_lockstep")
-    before = {path: path.stat().st_mtime_ns for path in (out / "seed-0").rglob("*")}
-    result = api.train(**settings, out=out, resume=True, **({"seeds": 2} if settings is NATIVE else {}))
-    assert {path: path.stat().st_mtime_ns for path in (out / "seed-0").rglob("*")} == before
+    tested = (out / "seed-0" / "result.json").stat().st_mtime_ns
+    monkeypatch.delattr(native_program, "chunk")
+    monkeypatch.delattr(lockstep, "_act")
+    result = api.train(**settings, out=out, resume=True)
+    assert (out / "seed-0" / "result.json").stat().st_mtime_ns == tested
     assert [run["seed"] for run in result["runs"]] == [0, 1]
 
 
 def test_more_seeds_train_only_the_new_ones(native, tmp_path, same_seed):
     out = tmp_path / "run"
-    first = api.train(**NATIVE, seeds=1, out=out)
+    first = api.train(**NATIVE | {"seeds": 1}, out=out)
     before = {path: path.stat().st_mtime_ns for path in (out / "seed-0").rglob("*")}
     trained = []
-    result = api.train(**NATIVE, seeds=2, out=out, resume=True, report=lambda update: trained.append(update))
+    result = api.train(**NATIVE, out=out, resume=True, report=lambda update: trained.append(update))
     assert {path: path.stat().st_mtime_ns for path in (out / "seed-0").rglob("*")} == before
     assert [update.episodes for update in trained if update.seed == 0] == [EPISODES]
     assert result["runs"][0] == first["runs"][0]
@@ -182,7 +188,7 @@ def test_more_seeds_train_only_the_new_ones(native, tmp_path, same_seed):
     [
         ({"algorithm": "offac"}, "begun with algorithm = offnac, but now it is offac"),
         ({"preset": "paper"}, "begun with preset = published, but now it is paper"),
-        ({"environment": "tabular-random"}, "begun with environment = tabular-chain"),
+        ({"environment": "probe-reward"}, "begun with environment = tabular-chain"),
         ({"episodes": 20}, "begun with episodes = 10, but now it is 20"),
         ({"max_steps": None}, "begun with max_steps = 30, but now it is None"),
         ({"test_episodes": 11}, "begun with test_episodes = 10, but now it is 11"),
@@ -193,14 +199,14 @@ def test_more_seeds_train_only_the_new_ones(native, tmp_path, same_seed):
 def test_a_changed_option_is_refused_by_name(change, sentence, native):
     before = (native / api.RUN).read_bytes()
     with pytest.raises(UserError) as refused:
-        api.train(**NATIVE | change, seeds=2, out=native, resume=True)
+        api.train(**NATIVE | change, out=native, resume=True)
     assert sentence in str(refused.value)
     assert (native / api.RUN).read_bytes() == before
 
 
 def test_a_run_is_not_overwritten_without_resume(native):
     with pytest.raises(UserError, match="exists already"):
-        api.train(**NATIVE, seeds=2, out=native)
+        api.train(**NATIVE, out=native)
 
 
 @pytest.mark.parametrize("damage", [b"", b"garbage"])

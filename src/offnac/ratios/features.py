@@ -13,9 +13,11 @@ from offnac.transition import Spec
 
 
 class Features(Protocol):
+    """``fit`` looks at the data once, ``one`` are the coefficients of the function 1."""
+
     def init(self, key: PRNGKeyArray, spec: Spec) -> Any: ...
     def fit(self, state: Any, data: RatioData) -> Any: ...
-    def one(self, spec: Spec) -> Float[Array, " k"]: ...
+    def one(self, observation_size: int) -> Float[Array, " k"]: ...
     def __call__(self, state: Any, observations: Float[Array, "n d"]) -> Float[Array, "n k"]: ...
 
 
@@ -48,7 +50,7 @@ class Fourier:
         length = median_distance(scaling(data.batch.observation), data.weight)
         return state._replace(scaling=scaling, length=length)
 
-    def one(self, spec: Spec) -> Float[Array, " k"]:
+    def one(self, observation_size: int) -> Float[Array, " k"]:
         return jnp.zeros(self.count + 1).at[-1].set(1.0)
 
     def __call__(self, state: FourierState, observations: Float[Array, "n d"]) -> Float[Array, "n k"]:
@@ -67,8 +69,8 @@ class Identity:
     def fit(self, state: tuple[()], data: RatioData) -> tuple[()]:
         return state
 
-    def one(self, spec: Spec) -> Float[Array, " k"]:
-        return jnp.ones(spec.observation_size)
+    def one(self, observation_size: int) -> Float[Array, " k"]:
+        return jnp.ones(observation_size)
 
     def __call__(self, state: tuple[()], observations: Float[Array, "n d"]) -> Float[Array, "n k"]:
         return observations

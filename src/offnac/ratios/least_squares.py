@@ -43,7 +43,9 @@ class LeastSquares:
             raise UserError(f"a least-squares ratio's form is direct or stationary, but {self.form!r} came")
 
     def init(self, key: PRNGKeyArray, spec: Spec) -> LeastSquaresState:
-        return LeastSquaresState(self.features.init(key, spec), self.features.one(spec), jnp.ones(()))
+        return LeastSquaresState(
+            self.features.init(key, spec), self.features.one(spec.observation_size), jnp.ones(())
+        )
 
     def update(
         self, state: LeastSquaresState, data: RatioData, gamma: float, key: PRNGKeyArray, clock: Clock
@@ -62,7 +64,8 @@ class LeastSquares:
             successor, b, eta = c * next_phi + (1.0 - c) * start, jnp.zeros_like(start), self.eta
         A = (p[:, None] * phi).T @ (phi - data.rho[:, None] * successor)
         Phi = (p[:, None] * phi).T @ phi
-        a, loss = solve(A, b, Phi, p @ phi, self.ridge, eta)
+        one = self.features.one(batch.observation.shape[-1])
+        a, loss = solve(A, b, Phi, one, self.ridge, eta)
 
         mean = average(jnp.maximum(phi @ a, 0.0), data.weight)
         new = choose(mean > 0, LeastSquaresState(features, a, mean), state)
@@ -78,25 +81,26 @@ def solve(
     A: Float[Array, "k k"],
     b: Float[Array, " k"],
     Phi: Float[Array, "k k"],
-    phi_mean: Float[Array, " k"],
+    one: Float[Array, " k"],
     ridge: Float[Array, ""] | float,
     eta: Float[Array, ""] | float,
 ) -> tuple[Float[Array, " k"], Float[Array, ""]]:
     """a of (AΦ⁻¹Aᵀ + ηϕ̄ϕ̄ᵀ + λΦ)a = AΦ⁻¹b + (η + λ)ϕ̄, and its ‖b − Aᵀa‖² in the metric Φ⁻¹.
 
-    In coordinates that make Φ the identity it is one least-squares problem; a QR
-    of its rows never squares their condition number, which float32 would not survive.
+    Solved for how w departs from 1 (ϕ̄ = Φ·one), in coordinates that make Φ the
+    identity: one least-squares problem, whose QR never squares the condition number,
+    which float32 would not survive. Where the data says nothing of a direction, that
+    is where Φ is 0 up to rounding, w stays 1.
     """
-    eps = jnp.finfo(A.dtype).eps
+    eps, k = jnp.finfo(A.dtype).eps, len(b)
     values, vectors = jnp.linalg.eigh((Phi + Phi.T) / 2.0)
-    floor = len(values) * eps * jnp.maximum(values[-1], eps)
-    whiten = vectors / jnp.sqrt(jnp.maximum(values, 0.0) + floor)
-    A, b, phi_mean = whiten.T @ A @ whiten, whiten.T @ b, whiten.T @ phi_mean
+    # The cut is at rounding itself: float32 has many small directions that matter, which the floor tames.
+    known, floor = values > 4 * eps * values[-1], k * eps * values[-1]
+    whiten = jnp.where(known, vectors / jnp.sqrt(jnp.where(known, values + floor, 1.0)), 0.0)
+    misfit, A, phi_mean = whiten.T @ (b - A.T @ one), whiten.T @ A @ whiten, whiten.T @ Phi @ one
 
-    eta = jnp.asarray(eta, A.dtype)
     shrink = jnp.sqrt(ridge + eps * (1.0 + (A**2).sum()))  # never singular, whatever the ridge
-    rows = jnp.concatenate([A.T, jnp.sqrt(eta) * phi_mean[None], shrink * jnp.eye(len(b), dtype=A.dtype)])
-    targets = jnp.concatenate([b, jnp.sqrt(eta)[None], shrink * phi_mean])
+    rows = jnp.concatenate([A.T, jnp.sqrt(eta) * phi_mean[None], shrink * jnp.eye(k, dtype=A.dtype)])
     Q, R = jnp.linalg.qr(rows)
-    alpha = solve_triangular(R, Q.T @ targets)
-    return whiten @ alpha, ((b - A.T @ alpha) ** 2).sum()
+    departure = solve_triangular(R, Q[:k].T @ misfit)
+    return one + whiten @ departure, ((misfit - A.T @ departure) ** 2).sum()

@@ -1,0 +1,107 @@
+"""Seeds in lockstep do not know of each other.
+
+A seed's result does not depend on who else is in its group, nor on its place in it. It does depend on the
+group's size: matrix products of another shape add up in another order, and training amplifies the last bit.
+Groups of different sizes agree only until then.
+"""
+
+import errno
+import os
+from dataclasses import replace
+from threading import Event
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from safetensors.numpy import load_file
+
+from offnac import api, files, presets, worker
+from offnac.environments import HostEnvironment
+from offnac.training import lockstep
+from offnac.training.progress import silent
+from offnac.training.stream import train_seeds
+
+TASK = {"environment": "FrozenLake-v1", "algorithm": "ac", "max_steps": 30, "test_episodes": 10}
+
+
+def train(out, *seeds, episodes=8):
+    """Train these seeds as one group."""
+    task, experiment = api.prepare({**TASK, "preset": "published", "episodes": episodes})
+    results = lockstep.train_seeds(task, experiment, seeds, out, 10, silent, Event(), {})
+    assert [result["seed"] for result in results] == list(seeds)
+    return results
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    out = tmp_path_factory.mktemp("group") / "0-1"
+    train(out, 0, 1)
+    return out
+
+
+@pytest.mark.parametrize("seeds", [(1, 0), (1, 2), (5, 1)])
+def test_a_seed_does_not_depend_on_its_companions_or_its_place(seeds, pair, tmp_path, same_seed):
+    train(tmp_path, *seeds)
+    same_seed(pair / "seed-1", tmp_path / "seed-1")
+
+
+def test_seeds_differ(pair, records):
+    first, second = (records(pair / f"seed-{seed}") for seed in (0, 1))
+    assert not np.array_equal(first["train_length"], second["train_length"])
+
+
+def test_records_agree_with_the_result(pair, records, tmp_path):
+    for result in train(tmp_path, 0, 1):
+        rows = records(tmp_path / f"seed-{result['seed']}")
+        assert_array_equal(rows["episode"], np.arange(8))
+        assert rows["train_length"].sum() == result["train_steps"]
+        assert rows["average"].max() == result["best_average"]
+        assert rows["average"][-1] == result["final_average"]
+
+
+def test_a_seed_alone_agrees_with_itself_in_a_group_up_to_rounding(tmp_path):
+    train(tmp_path / "alone", 0, episodes=2)
+    train(tmp_path / "group", 0, 1, episodes=2)
+    alone, group = (
+        load_file(tmp_path / name / "seed-0" / "checkpoint.safetensors") for name in ("alone", "group")
+    )
+    assert_array_equal(alone["records.train_length"], group["records.train_length"])
+    for name in ("run.learner.theta", "run.learner.value.psi"):
+        assert_allclose(alone[name], group[name], rtol=1e-3, atol=1e-5)
+
+
+def test_a_process_of_its_own_changes_nothing(tmp_path, same_seed):
+    """Two workers: two processes, each with a group of one seed."""
+    seen = []
+    result = api.train(**TASK, episodes=8, seeds=2, workers=2, out=tmp_path / "processes", report=seen.append)
+    assert [run["seed"] for run in result["runs"]] == [0, 1]
+    assert {(update.seed, update.episodes) for update in seen} == {
+        (seed, episode) for seed in (0, 1) for episode in range(1, 9)
+    }
+    for seed in (0, 1):
+        alone = tmp_path / f"alone-{seed}"
+        api.train(**TASK, episodes=8, first_seed=seed, workers=1, out=alone)
+        same_seed(alone / f"seed-{seed}", tmp_path / "processes" / f"seed-{seed}")
+
+
+def test_a_process_that_cannot_write_says_why(tmp_path, capsys, monkeypatch):
+    def fill_up(*arguments, **named):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(worker, "train_seeds", fill_up)
+    monkeypatch.setattr(worker.signal, "signal", lambda *_: None)
+    request = {**TASK, "preset": "published", "episodes": 8}
+    files.write_json(tmp_path / api.RUN, {"request": request})
+    assert worker.main([str(tmp_path), "0", "1"]) == 2
+    assert capsys.readouterr().err.startswith("the disk is full")
+
+
+def test_on_policy_every_weight_is_exactly_1(tmp_path, watched):
+    task = HostEnvironment("CartPole-v1", max_steps=50)
+    experiment = presets.experiment("published", "ac", task.spec, episodes=5)
+    experiment = replace(experiment, algorithm=watched(experiment.algorithm))
+    train_seeds(task, experiment, [0, 1], tmp_path, test_episodes=2)
+    for seed in (0, 1):
+        run = load_file(tmp_path / f"seed-{seed}" / "checkpoint.safetensors")
+        assert run["run.train_steps"] > 50
+        assert run["run.learner.direction[1]"] == 0.0
