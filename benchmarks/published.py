@@ -62,7 +62,7 @@ def main() -> None:
     files.write_json(
         arguments.out,
         {
-            "what": "test return (mean of 200 episodes of the best checkpoint) of each seed, preset published",
+            "what": "test return (mean of 200 episodes of the best checkpoint) of each seed",
             "test": "two-sided Mann-Whitney rank test; compatible where p > 0.01",
             "first_seed": arguments.first_seed,
             "versions": versions(),

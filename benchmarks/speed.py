@@ -25,7 +25,7 @@ from offnac.training import native  # noqa: E402
 from offnac.training.protocol import start  # noqa: E402
 
 RESULTS = Path(__file__).parents[1] / "results" / "bench"
-EPISODES = {"CartPole-v1": 200, "Acrobot-v1": 60, "MountainCar-v0": 10}
+EPISODES = {"CartPole-v1": 1000, "Acrobot-v1": 60, "MountainCar-v0": 10}
 
 
 def measure(task: str, algorithm: str, repeats: int, seed: int = 0) -> dict[str, object]:
@@ -36,7 +36,7 @@ def measure(task: str, algorithm: str, repeats: int, seed: int = 0) -> dict[str,
         run = start(experiment.algorithm, environment.spec, jax.random.key(seed + repeat))
         began = time.perf_counter()
         run, _ = native.chunk(
-            environment, experiment.algorithm, experiment.protocol, run, EPISODES[task], capacity=256
+            environment, experiment.algorithm, experiment.protocol, run, EPISODES[task], capacity=1024
         )
         jax.block_until_ready(run)
         seconds = time.perf_counter() - began
@@ -56,7 +56,7 @@ def measure(task: str, algorithm: str, repeats: int, seed: int = 0) -> dict[str,
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path, default=RESULTS / "speed.json")
     arguments = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):

@@ -260,7 +260,7 @@ def test_single_numbers_can_be_changed():
         *("published", "offnac", CARTPOLE),
         gamma=0.9,
         episodes=7,
-        theta_rate=0.1,
+        actor_rate=0.1,
         x_rate=0.2,
         value_rate=0.3,
         ratio_rate=0.4,

@@ -3,8 +3,10 @@
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -48,7 +50,7 @@ def train(
 ) -> dict[str, Any]:
     """Train ``seeds`` runs of an algorithm under a preset and test them; what they are is in ``out``.
 
-    ``changes`` are single numbers of the preset: lam, gamma, episodes, newest, theta_rate, x_rate,
+    ``changes`` are single numbers of the preset: lam, gamma, episodes, newest, actor_rate, x_rate,
     value_rate, ratio_rate, critic_power, actor_power.
     """
     out, stop = Path(out), stop or Event()
@@ -145,18 +147,22 @@ def _train_in_processes(
     out: Path, groups: list[list[int]], report: Report, stop: Event
 ) -> list[dict[str, Any]]:
     """Host simulators hold Python's lock, so each group of seeds gets a process of its own."""
-    from concurrent.futures import ThreadPoolExecutor
 
     def one(group: list[int]) -> None:
         command = [sys.executable, "-m", "offnac.worker", str(out), *map(str, group)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-            assert process.stdout is not None and process.stderr is not None
+        with (
+            tempfile.TemporaryFile("w+") as errors,
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
+        ):
+            assert process.stdout is not None
             for line in process.stdout:
                 seed, episodes, of, steps, average = line.split()
                 report(Update(int(seed), int(episodes), int(of), int(steps), float(average)))
                 if stop.is_set():
                     process.terminate()
-            complaint = process.stderr.read()
+            process.wait()
+            errors.seek(0)
+            complaint = errors.read()
         if process.returncode == 2:
             raise UserError(complaint.strip().splitlines()[-1])
         if stop.is_set():
@@ -205,6 +211,7 @@ def evaluate(
     episodes: int = 1000,
     first_seed: int = 0,
     max_steps: int | None = None,
+    report: Callable[[int], None] = lambda episodes: None,
 ) -> dict[str, Any]:
     """Mean, SD, standard error and quantiles of the total reward by rollouts, actions sampled from π."""
     _require_seeds(1, first_seed)
@@ -213,7 +220,7 @@ def evaluate(
     loaded = policy if isinstance(policy, Policy) else open_policy(policy)
     task = environments.make(environment, max_steps)
     require_fit(loaded, task.spec)
-    totals = rollout.returns(task, loaded, episodes, first_seed)
+    totals = rollout.returns(task, loaded, episodes, first_seed, report)
     return {**statistics.of_episodes(totals), "quantiles": statistics.quantiles(totals)}
 
 

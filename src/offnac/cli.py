@@ -125,7 +125,7 @@ def _add_train(commands: Any) -> None:
     numbers.add_argument(
         "--gamma", type=float, metavar="G", help="discount factor γ, in (0, 1) (default 0.99)"
     )
-    numbers.add_argument("--actor-rate", type=float, dest="theta_rate", metavar="R", help="step size of θ")
+    numbers.add_argument("--actor-rate", type=float, metavar="R", help="step size of θ")
     numbers.add_argument("--x-rate", type=float, metavar="R", help="step size of the advantage critic x")
     numbers.add_argument("--value-rate", type=float, metavar="R", help="step size of the value critic ψ")
     numbers.add_argument("--ratio-rate", type=float, metavar="R", help="step size of the ratios w, ŵ")
@@ -161,7 +161,7 @@ def _add_max_steps(command: argparse.ArgumentParser) -> None:
 def _collect(arguments: argparse.Namespace) -> dict[str, Any]:
     from offnac import api, console
 
-    with console.rows(arguments.steps, quiet=arguments.quiet) as report:
+    with console.counting("collecting", "steps", arguments.steps, arguments.quiet) as report:
         result = api.collect(
             arguments.environment,
             steps=arguments.steps,
@@ -180,7 +180,7 @@ def _train(arguments: argparse.Namespace) -> dict[str, Any]:
     from offnac import api, console
 
     names = (
-        *("lam", "gamma", "episodes", "newest", "theta_rate", "x_rate", "value_rate", "ratio_rate"),
+        *("lam", "gamma", "episodes", "newest", "actor_rate", "x_rate", "value_rate", "ratio_rate"),
         *("critic_power", "actor_power"),
     )
     with console.training(arguments.seeds, quiet=arguments.quiet) as (report, stop):
@@ -207,13 +207,15 @@ def _train(arguments: argparse.Namespace) -> dict[str, Any]:
 def _evaluate(arguments: argparse.Namespace) -> dict[str, Any]:
     from offnac import api, console
 
-    result = api.evaluate(
-        arguments.policy,
-        arguments.environment,
-        episodes=arguments.episodes,
-        first_seed=arguments.first_seed,
-        max_steps=arguments.max_steps,
-    )
+    with console.counting("evaluating", "episodes", arguments.episodes, arguments.quiet) as report:
+        result = api.evaluate(
+            arguments.policy,
+            arguments.environment,
+            episodes=arguments.episodes,
+            first_seed=arguments.first_seed,
+            max_steps=arguments.max_steps,
+            report=report,
+        )
     if not arguments.json:
         console.show_evaluation(result)
     return result

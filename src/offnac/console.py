@@ -34,15 +34,15 @@ def _progress(quiet: bool) -> Progress:
 
 
 @contextmanager
-def rows(total: int, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """Progress of a log being written."""
+def counting(what: str, unit: str, total: int, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """Progress of work that counts its ``unit``s."""
     began = time.perf_counter()
     with _progress(quiet) as progress:
-        task = progress.add_task("collecting", total=total, rate="")
+        task = progress.add_task(what, total=total, rate="")
 
-        def report(written: int) -> None:
-            rate = written / (time.perf_counter() - began)
-            progress.update(task, completed=written, rate=f"{rate:,.0f} steps/s")
+        def report(count: int) -> None:
+            rate = count / (time.perf_counter() - began)
+            progress.update(task, completed=count, rate=f"{rate:,.0f} {unit}/s")
 
         yield report
 

@@ -18,7 +18,7 @@ from offnac.transition import Spec
 GAMMA = 0.9
 SPEC = Spec("probe", 1, 2)
 STEPS = 1500
-RATES = {"theta_rate": 5e-3, "value_rate": 5e-3, "x_rate": 2e-2, "ratio_rate": 1e-3}
+RATES = {"actor_rate": 5e-3, "value_rate": 5e-3, "x_rate": 2e-2, "ratio_rate": 1e-3}
 LENGTH = {"probe-discount": 2, "probe-truncation": 10}
 
 

@@ -193,7 +193,7 @@ def test_more_seeds_train_only_the_new_ones(native, tmp_path, same_seed):
         ({"max_steps": None}, "begun with max_steps = 30, but now it is None"),
         ({"test_episodes": 11}, "begun with test_episodes = 10, but now it is 11"),
         ({"lam": 0.5}, "begun with lam = None, but now it is 0.5"),
-        ({"theta_rate": 0.1}, "begun with theta_rate = None, but now it is 0.1"),
+        ({"actor_rate": 0.1}, "begun with actor_rate = None, but now it is 0.1"),
     ],
 )
 def test_a_changed_option_is_refused_by_name(change, sentence, native):

@@ -1,8 +1,11 @@
 """The value of a policy by running it: many episodes at once, on either kind of simulator."""
 
+from collections.abc import Callable
+
 import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 from numpy.typing import NDArray
 
 from offnac.behaviour import Behaviour
@@ -11,6 +14,8 @@ from offnac.environments.environment import Environment
 from offnac.environments.episode import finish
 from offnac.saved_policy import Policy
 
+BLOCK = 250
+"""Episodes that a compiled rollout plays at once."""
 LOCKSTEP = 16
 """Host simulators that share one call of the policy."""
 TEST = 0x7E57
@@ -18,26 +23,52 @@ TEST = 0x7E57
 
 
 def returns(
-    environment: Environment | HostEnvironment, policy: Policy, episodes: int, seed: int
+    environment: Environment | HostEnvironment,
+    policy: Policy,
+    episodes: int,
+    seed: int,
+    report: Callable[[int], None] = lambda episodes: None,
 ) -> NDArray[np.float64]:
-    """The total rewards of ``episodes`` episodes of π, actions sampled."""
+    """The total rewards of ``episodes`` episodes of π, actions sampled. Episode i draws all its numbers
+    from (seed, i), whichever simulator plays it."""
     if is_native(environment):
-        keys = jax.random.split(jax.random.fold_in(jax.random.key(seed), TEST), episodes)
-        return np.asarray(_native(environment, policy.acting(), keys), float)
-    return _host(environment, policy, episodes, seed)
+        return _native(environment, policy, episodes, seed, report)
+    return _host(environment, policy, episodes, seed, report)
+
+
+def _native(
+    environment: Environment, policy: Policy, episodes: int, seed: int, report: Callable[[int], None]
+) -> NDArray[np.float64]:
+    """Blocks of one width, so that a changed number of episodes does not recompile."""
+    key, totals = jax.random.fold_in(jax.random.key(seed), TEST), np.zeros(0)
+    while len(totals) < episodes:
+        block = _block(environment, policy.acting(), key, len(totals))
+        totals = np.concatenate([totals, np.asarray(block, float)])
+        report(min(len(totals), episodes))
+    return totals[:episodes]
 
 
 @jax.jit
-def _native(environment: Environment, behaviour: Behaviour, keys: PRNGKeyArray) -> Float[Array, " episodes"]:
-    return jax.vmap(lambda key: finish(environment, behaviour, key)[0])(keys)
+def _block(
+    environment: Environment, behaviour: Behaviour, key: PRNGKeyArray, first: int
+) -> Float[Array, " episodes"]:
+    def one(episode: Int[Array, ""]) -> Float[Array, ""]:
+        return finish(environment, behaviour, jax.random.fold_in(key, episode))[0]
+
+    return jax.vmap(one)(first + jnp.arange(BLOCK))
 
 
-def _host(environment: HostEnvironment, policy: Policy, episodes: int, seed: int) -> NDArray[np.float64]:
-    """Episode i draws all its numbers from (seed, i), whichever simulator plays it."""
+def _host(
+    environment: HostEnvironment,
+    policy: Policy,
+    episodes: int,
+    seed: int,
+    report: Callable[[int], None],
+) -> NDArray[np.float64]:
     width = min(LOCKSTEP, episodes)
     simulators = [environment, *(environment.another() for _ in range(width - 1))]
     last_action = environment.spec.actions - 1
-    totals = np.zeros(episodes)
+    totals, finished = np.zeros(episodes), 0
     waiting = iter(range(episodes))
     playing: list[int | None] = [None] * width
     numbers: list[np.random.Generator] = [np.random.default_rng()] * width
@@ -64,6 +95,8 @@ def _host(environment: HostEnvironment, policy: Policy, episodes: int, seed: int
                 totals[episode] += reward
                 if terminated or truncated:
                     begin(slot)
+                    finished += 1
+                    report(finished)
     finally:
         for simulator in simulators[1:]:
             simulator.close()

@@ -8,10 +8,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 from numpy.typing import NDArray
 
-from offnac.behaviour import Behaviour
+from offnac.behaviour import Behaviour, Uniform
 from offnac.environments import HostEnvironment, is_native
 from offnac.environments.environment import Environment
 from offnac.environments.episode import Episode, advance, begin
@@ -20,6 +20,8 @@ from offnac.transition import Transition
 
 BLOCK = 1 << 15
 """Steps simulated and written at a time."""
+HOST_BLOCK = 1 << 11
+"""The same where every step passes through Python."""
 
 Block = tuple[NDArray[Any], Any]
 """Episode numbers, and a transition of the host's arrays with a row for each step."""
@@ -89,15 +91,29 @@ def _block(
     return jax.lax.scan(body, state, jax.random.split(key, BLOCK))
 
 
+@jax.jit
+def _choose(
+    behaviour: Behaviour, observation: Float[Array, " d"], key: PRNGKeyArray, row: int
+) -> tuple[Int[Array, ""], Float[Array, ""]]:
+    return behaviour(observation, jax.random.fold_in(key, row))
+
+
 def _host(environment: HostEnvironment, behaviour: Behaviour, seed: int) -> Iterator[Block]:
-    choose = jax.jit(lambda behaviour, observation, key: behaviour(observation, key))
     key, number, step = jax.random.key(seed), 0, 0
     observation = environment.reset(seed)
     for block in range(1 << 31):
-        keys = jax.random.split(jax.random.fold_in(key, block), BLOCK // 16)
+        block_key = jax.random.fold_in(key, block)
+        blind = None
+        if isinstance(behaviour, Uniform):
+            # It looks at nothing, so a block of its actions is one call.
+            keys = jax.vmap(partial(jax.random.fold_in, block_key))(jnp.arange(HOST_BLOCK))
+            blind = jax.device_get(jax.vmap(partial(behaviour, jnp.asarray(observation)))(keys))
         episodes, rows = [], []
-        for action_key in keys:
-            action, prob = choose(behaviour, observation, action_key)
+        for row in range(HOST_BLOCK):
+            if blind is not None:
+                action, prob = blind[0][row], blind[1][row]
+            else:
+                action, prob = jax.device_get(_choose(behaviour, observation, block_key, row))
             following, reward, terminated, truncated = environment.step(int(action))
             rows.append((observation, action, reward, following, terminated, truncated, prob, step))
             episodes.append(number)

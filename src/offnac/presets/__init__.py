@@ -36,7 +36,7 @@ def experiment(
     lam: float = 0.0,
     gamma: float = 0.99,
     episodes: int | None = None,
-    theta_rate: float | None = None,
+    actor_rate: float | None = None,
     value_rate: float | None = None,
     x_rate: float | None = None,
     ratio_rate: float | None = None,
@@ -61,7 +61,7 @@ def experiment(
             "choose 0.1 (as published) or 0.9 (as printed)"
         )
     changes = {
-        "theta_rate": theta_rate,
+        "actor_rate": actor_rate,
         "value_rate": value_rate,
         "x_rate": x_rate,
         "ratio_rate": ratio_rate,

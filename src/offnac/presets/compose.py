@@ -73,7 +73,7 @@ def published(algorithm: str, row: Row, spec: Spec, lam: float, gamma: float, ep
             ratios=Ratios(ratio("stationary"), ratio("discounted")) if off_policy else Ratios(One(), One()),
             critic=_critic(td, lam, "printed"),
             direction=direction,
-            step=Free(actor_optimiser(_schedule(row.theta_rate, row.theta_drops))),
+            step=Free(actor_optimiser(_schedule(row.actor_rate, row.actor_drops))),
             gamma=gamma,
         ),
         Protocol(off_policy=off_policy, ratio_steps=row.ratio_steps, newest=0.1, time_limit_terminal=True),
@@ -100,7 +100,7 @@ def paper(algorithm: str, row: Row, spec: Spec, lam: float, gamma: float, episod
             ratios=Ratios(ratio("stationary"), ratio("discounted")) if off_policy else Ratios(One(), One()),
             critic=_critic(TD(value, Adam(Constant(row.value_rate))), lam, "corrected"),
             direction=direction,
-            step=Free(actor_optimiser(row.theta_rate)),
+            step=Free(actor_optimiser(row.actor_rate)),
             gamma=gamma,
         ),
         Protocol(off_policy=off_policy, ratio_steps=row.ratio_steps, newest=0.9),
@@ -126,7 +126,7 @@ def theory(
     def critics_rate(rate: float) -> Schedule:
         return RobbinsMonro(rate, powers.critics, horizon)
 
-    actor_rate = RobbinsMonro(row.theta_rate, powers.actor, horizon)
+    actor_rate = RobbinsMonro(row.actor_rate, powers.actor, horizon)
     for rate in (row.value_rate, row.x_rate):
         require_two_timescales(critics_rate(rate), actor_rate)
 

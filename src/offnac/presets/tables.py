@@ -14,12 +14,12 @@ class Row:
 
     actor: tuple[int, ...]
     value: tuple[int, ...]
-    theta_rate: float
+    actor_rate: float
     value_rate: float
     x_rate: float = 0.0
     ratio_rate: float = 0.0
     ratio_steps: int = 0
-    theta_drops: Bands = ()
+    actor_drops: Bands = ()
     x_drops: Bands = ()
     value_drops: Bands = ()
     adam_actor: bool = True
@@ -78,7 +78,7 @@ def _drop(row: Row, low: float, high: float, *, theta: float, value: float, x: f
     """Add a band in which the published rates are these."""
     return replace(
         row,
-        theta_drops=(*row.theta_drops, (low, high, theta)),
+        actor_drops=(*row.actor_drops, (low, high, theta)),
         value_drops=(*row.value_drops, (low, high, value)),
         x_drops=(*row.x_drops, (low, high, x)),
     )
@@ -88,9 +88,9 @@ PUBLISHED = {
     "CartPole-v1": {
         "ac": _drop(_CARTPOLE["ac"], 400, 500, theta=1e-6, value=1e-6),
         "nac": _drop(_CARTPOLE["nac"], 499, 500, theta=1e-5, value=1e-5, x=1e-5),
-        "offac": _drop(replace(_CARTPOLE["offac"], theta_rate=5e-3), 450, 500, theta=1e-6, value=1e-6),
+        "offac": _drop(replace(_CARTPOLE["offac"], actor_rate=5e-3), 450, 500, theta=1e-6, value=1e-6),
         "offnac": _drop(
-            replace(_CARTPOLE["offnac"], theta_rate=1e-3, x_rate=1e-3),
+            replace(_CARTPOLE["offnac"], actor_rate=1e-3, x_rate=1e-3),
             499,
             500,
             theta=1e-6,
@@ -98,19 +98,19 @@ PUBLISHED = {
             x=1e-6,
         ),
     },
-    "Acrobot-v1": {**_ACROBOT, "offnac": replace(_ACROBOT["offnac"], theta_rate=1e-4)},
+    "Acrobot-v1": {**_ACROBOT, "offnac": replace(_ACROBOT["offnac"], actor_rate=1e-4)},
     "MountainCar-v0": {
-        "ac": replace(_MOUNTAIN_CAR["ac"], theta_rate=5e-4),
+        "ac": replace(_MOUNTAIN_CAR["ac"], actor_rate=5e-4),
         "nac": replace(_MOUNTAIN_CAR["nac"], x_rate=1e-3),
         "offac": _drop(
-            replace(_MOUNTAIN_CAR["offac"], theta_rate=1e-5, ratio_rate=1e-4),
+            replace(_MOUNTAIN_CAR["offac"], actor_rate=1e-5, ratio_rate=1e-4),
             -200,
             -100,
             theta=1e-7,
             value=1e-7,
         ),
         "offnac": _drop(
-            replace(_MOUNTAIN_CAR["offnac"], theta_rate=1e-5, x_rate=1e-3, value_rate=1e-3, ratio_rate=1e-4),
+            replace(_MOUNTAIN_CAR["offnac"], actor_rate=1e-5, x_rate=1e-3, value_rate=1e-3, ratio_rate=1e-4),
             *(-200, -100),
             theta=1e-8,
             value=1e-7,

@@ -197,6 +197,8 @@ class _Group:
     def train(self, stop: Event) -> None:
         for seed in range(len(self.folders)):
             self._begin_episode(seed)
+            if self.episode[seed] > 0:
+                self._tell(seed)
         saved = time.perf_counter()
         while np.any(self.phase != Phase.FINISHED):
             ended = self._tick()
@@ -303,6 +305,12 @@ class _Group:
         for seed in _indices(complete):
             self._begin_phase(seed, Phase.TRAIN)
 
+    def _tell(self, seed: int) -> None:
+        records = self.records[seed]
+        steps, average = int(records["train_length"].sum()), float(records["average"][-1])
+        episodes = int(self.episode[seed])
+        self.report(Update(self.folders[seed].seed, episodes, self.experiment.episodes, steps, average))
+
     def _end_episodes(self, ended: NDArray[np.bool_]) -> None:
         evaluation = (self.total.copy(), self.step.copy())
         trained = (self.trained[0].copy(), self.trained[1].copy())
@@ -315,15 +323,7 @@ class _Group:
             one = Record(*(column[seed : seed + 1] for column in rows))
             self.records[seed] = checkpoint.append(self.records[seed], one, 1)
             self.episode[seed] += 1
-            self.report(
-                Update(
-                    self.folders[seed].seed,
-                    int(self.episode[seed]),
-                    self.experiment.episodes,
-                    int(self.records[seed]["train_length"].sum()),
-                    float(rows.average[seed]),
-                )
-            )
+            self._tell(seed)
             self._begin_episode(seed)
 
 
