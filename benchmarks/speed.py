@@ -33,7 +33,9 @@ def measure(task: str, algorithm: str, repeats: int, seed: int = 0) -> dict[str,
     experiment = presets.experiment("published", algorithm, environment.spec)
     rates, compile_seconds = [], 0.0
     for repeat in range(repeats + 1):
-        run = start(experiment.algorithm, environment.spec, jax.random.key(seed + repeat))
+        run = start(
+            experiment.algorithm, experiment.protocol, environment.spec, jax.random.key(seed + repeat)
+        )
         began = time.perf_counter()
         run, _ = native.chunk(
             environment, experiment.algorithm, experiment.protocol, run, EPISODES[task], capacity=1024

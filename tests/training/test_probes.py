@@ -41,7 +41,7 @@ def learn(name, algorithm, terminal=False):
     mdp = PROBES[name]().environment
     experiment = presets.experiment("paper", algorithm, SPEC, gamma=GAMMA, **RATES)
     protocol = replace(experiment.protocol, time_limit_terminal=terminal)
-    run = start(experiment.algorithm, SPEC, jax.random.key(0))
+    run = start(experiment.algorithm, protocol, SPEC, jax.random.key(0))
     episodes = STEPS // LENGTH.get(name, 1)
     run, _ = native.chunk(padded(mdp), experiment.algorithm, protocol, run, episodes, capacity=STEPS)
     assert run.train_steps == episodes * LENGTH.get(name, 1)

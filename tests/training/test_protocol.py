@@ -20,7 +20,7 @@ def book(returns, newest, algorithm=None):
     """Book episodes with these returns; θ after episode i is full of i, so that one sees whose it is."""
     algorithm = algorithm or presets.experiment("published", "ac", Spec("", 1, 2)).algorithm
     protocol = Protocol(off_policy=False, newest=newest)
-    run = start(algorithm, Spec("", 1, 2), jax.random.key(0))
+    run = start(algorithm, protocol, Spec("", 1, 2), jax.random.key(0))
     records = []
     for i, total in enumerate(returns):
         learner = run.learner._replace(theta=jnp.full_like(run.learner.theta, i))
@@ -151,7 +151,7 @@ def test_on_policy_every_weight_is_exactly_1_in_the_compiled_loop(watched):
     environment = make("CartPole-v1", max_steps=50)
     experiment = presets.experiment("published", "nac", environment.spec)
     algorithm = watched(experiment.algorithm)
-    run = start(algorithm, environment.spec, jax.random.key(0))
+    run = start(algorithm, experiment.protocol, environment.spec, jax.random.key(0))
     run, _ = native.chunk(environment, algorithm, experiment.protocol, run, 40, capacity=64)
     assert run.train_steps > 500
     assert run.learner.direction[1] == 0.0

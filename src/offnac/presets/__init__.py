@@ -1,16 +1,17 @@
-"""Presets by name: ``paper`` (its tables), ``published`` (what the experiments ran), ``theory``."""
+"""Presets by name: ``robust`` (every seed learns), ``published`` (what the experiments ran), ``paper`` (its
+tables), ``theory`` (what the proof assumes)."""
 
 import difflib
 from dataclasses import replace
 from typing import Any
 
 from offnac.errors import UserError
-from offnac.presets import tables
-from offnac.presets.compose import TWO_TIMESCALES, Powers, is_off_policy, paper, published, theory
+from offnac.presets import robust, tables
+from offnac.presets.compose import TWO_TIMESCALES, Powers, is_natural, is_off_policy, paper, published, theory
 from offnac.training.protocol import Experiment
 from offnac.transition import Spec
 
-PRESETS = ("published", "paper", "theory")
+PRESETS = ("robust", "published", "paper", "theory")
 ALGORITHMS = tables.ALGORITHMS
 
 _THEORY = {
@@ -78,6 +79,9 @@ def experiment(
             episodes = tables.OFF_POLICY_EPISODES.get(spec.name, episodes)
     if episodes < 1:
         raise UserError(f"at least one training episode is needed, but {episodes} were asked for")
+    if preset == "robust":
+        built = _robust(algorithm, spec, lam, gamma, episodes, given)
+        return built if newest is None else replace(built, protocol=replace(built.protocol, newest=newest))
     row = replace(_row(preset, algorithm, spec.name, lam), **given)
     if preset == "theory":
         built = theory(algorithm, row, spec, lam, gamma, episodes, powers)
@@ -88,6 +92,20 @@ def experiment(
     if newest is not None:
         built = replace(built, protocol=replace(built.protocol, newest=newest))
     return built
+
+
+def _robust(
+    algorithm: str, spec: Spec, lam: float, gamma: float, episodes: int, given: dict[str, Any]
+) -> Experiment:
+    for name in ("x_rate", "ratio_rate"):
+        if name in given:
+            raise UserError(
+                f"the robust preset has no {name.replace('_', ' ')}: it solves for x and w instead; "
+                f"leave out --{name.replace('_', '-')}"
+            )
+    off_policy = is_off_policy(algorithm)
+    row = replace(robust.row(spec.name, off_policy), **given)
+    return robust.robust(off_policy, is_natural(algorithm), row, spec, lam, gamma, episodes)
 
 
 def _row(preset: str, algorithm: str, task: str, lam: float) -> tables.Row:

@@ -24,12 +24,17 @@ from offnac.actor_critic import ActorCritic, State
 from offnac.behaviour import Acting, Uniform
 from offnac.environments import HostEnvironment
 from offnac.training import checkpoint
+from offnac.training.host_memory import HostMemory
+from offnac.training.learn import learn_from
 from offnac.training.progress import Report, Stopped, Update
 from offnac.training.protocol import Experiment, Protocol, Record, Run, finish_episode, start
+from offnac.training.replay import Memory
 from offnac.training.seed_folder import SeedFolder
 from offnac.transition import Spec, Transition
 
 SAVE_SECONDS = 5.0
+SAVE_SECONDS_WITH_MEMORY = 60.0
+"""A memory is many megabytes."""
 
 
 class Phase(IntEnum):
@@ -118,6 +123,20 @@ def _estimate_ratios(
 
 
 @jax.jit
+def _learn_one(
+    algorithm: ActorCritic,
+    protocol: Protocol,
+    learner: State,
+    memory: Memory,
+    key: PRNGKeyArray,
+    episode: int,
+) -> tuple[State, Float[Array, ""]]:
+    """The updates of one seed from its memory."""
+    key = jax.random.fold_in(jax.random.fold_in(key, episode), len(Phase))
+    return learn_from(memory, algorithm, protocol, learner, jnp.asarray(episode), key)
+
+
+@jax.jit
 def _book(
     protocol: Protocol,
     run: Run,
@@ -154,7 +173,7 @@ def train_seeds(
         if result is None:
             if stop.is_set():
                 raise Stopped
-            run = jax.tree.map(lambda leaf, index=index: leaf[index], group.run)
+            run = group.finished_run(index)
             result = folder.finish(
                 environment, experiment, run, group.records[index], test_episodes, provenance
             )
@@ -174,13 +193,16 @@ class _Group:
     ) -> None:
         self.experiment, self.folders, self.report = experiment, folders, report
         self.spec, count = environment.spec, len(folders)
-        runs, self.records = [], []
+        runs: list[Any] = []
+        self.records = []
         for folder in folders:
-            run = start(experiment.algorithm, self.spec, jax.random.key(folder.seed))
+            run = start(experiment.algorithm, experiment.protocol, self.spec, jax.random.key(folder.seed))
             run, records = folder.load(run)
             runs.append(run)
             self.records.append(records)
-        self.run: Run = jax.tree.map(lambda *leaves: jnp.stack(leaves), *runs)
+        # Memories are large and seeds end their episodes at different times: each stays on its own.
+        slim = [run._replace(memory=None) for run in runs]
+        self.run: Run = jax.tree.map(lambda *leaves: jnp.stack(leaves), *slim)
         self.learner = self.run.learner
         self.simulators = [environment.another() for _ in folders]
         self.phase = np.full(count, Phase.FINISHED, np.int32)
@@ -190,7 +212,12 @@ class _Group:
         self.observation = np.zeros((count, self.spec.observation_size), np.float32)
         self.trained = (np.zeros(count, np.float32), np.zeros(count, np.int32))
         self.ess = jnp.ones(count, jnp.float32)
+        self.save_seconds = SAVE_SECONDS if experiment.protocol.replay is None else SAVE_SECONDS_WITH_MEMORY
         width = max(1, experiment.protocol.ratio_steps)
+        self.memories: list[HostMemory] = []
+        self.rows: list[list[tuple[Any, ...]]] = [[] for _ in folders]
+        if experiment.protocol.replay is not None:
+            self.memories = [HostMemory(experiment.protocol.replay, run.memory) for run in runs]
         self.ratio_rows = _empty_rows(count, width, self.spec)
         self.ratio_weight = np.zeros((count, width), np.float32)
 
@@ -202,7 +229,7 @@ class _Group:
         saved = time.perf_counter()
         while np.any(self.phase != Phase.FINISHED):
             ended = self._tick()
-            if np.any(ended) and (stop.is_set() or time.perf_counter() - saved > SAVE_SECONDS):
+            if np.any(ended) and (stop.is_set() or time.perf_counter() - saved > self.save_seconds):
                 self.save()
                 saved = time.perf_counter()
             if stop.is_set():
@@ -216,7 +243,13 @@ class _Group:
         for index, folder in enumerate(self.folders):
             one = jax.tree.map(lambda leaf, index=index: jnp.asarray(leaf[index]), run)
             one = one._replace(key=jax.random.wrap_key_data(one.key))
-            folder.save(one, self.records[index])
+            folder.save(self._with_memory(index, one), self.records[index])
+
+    def finished_run(self, seed: int) -> Run:
+        return self._with_memory(seed, jax.tree.map(lambda leaf: leaf[seed], self.run))
+
+    def _with_memory(self, seed: int, run: Run) -> Run:
+        return run._replace(memory=self.memories[seed].between_episodes()) if self.memories else run
 
     def close(self) -> None:
         for simulator in self.simulators:
@@ -226,14 +259,22 @@ class _Group:
         if self.episode[seed] >= self.experiment.episodes:
             self.phase[seed] = Phase.FINISHED
             return
-        self._begin_phase(seed, Phase.RATIO if self.experiment.protocol.ratio_steps else Phase.TRAIN)
+        protocol = self.experiment.protocol
+        rollout = protocol.ratio_steps > 0 and protocol.replay is None
+        self._begin_phase(seed, Phase.RATIO if rollout else Phase.TRAIN)
 
     def _begin_phase(self, seed: int, phase: Phase) -> None:
         self.phase[seed] = phase
         self.step[seed], self.total[seed] = 0, 0.0
         numbers = [self.folders[seed].seed, int(self.episode[seed]), int(phase)]
         reset_seed = int(np.random.SeedSequence(numbers).generate_state(1)[0]) // 2
-        self.observation[seed] = self.simulators[seed].reset(reset_seed)
+        self.observation[seed] = self._shown(self.simulators[seed].reset(reset_seed))
+
+    def _shown(self, observation: NDArray[Any]) -> NDArray[Any]:
+        mean, scale = self.experiment.protocol.mean, self.experiment.protocol.scale
+        if mean is None or scale is None:
+            return observation
+        return (observation - np.asarray(mean, np.float32)) / np.asarray(scale, np.float32)
 
     def _tick(self) -> NDArray[np.bool_]:
         """Step every simulator once; which seeds ended a whole episode."""
@@ -251,12 +292,17 @@ class _Group:
         )
         transition, done = self._simulate(np.asarray(action), np.asarray(prob))
         training = self.phase == Phase.TRAIN
-        if np.any(training):
+        if self.memories:
+            for seed in _indices(training):
+                self.rows[seed].append(tuple(column[seed] for column in transition))
+        elif np.any(training):
             self.learner = _learn(algorithm, protocol, self.learner, _Tick(transition, training))
         self._gather_ratios(transition, done)
         train_done, evaluation_done = training & done, (self.phase == Phase.EVALUATE) & done
         for seed in _indices(train_done):
             self.trained[0][seed], self.trained[1][seed] = self.total[seed], self.step[seed]
+            if self.memories:
+                self._learn_from_memory(seed)
             if protocol.off_policy:
                 self._begin_phase(seed, Phase.EVALUATE)
         ended = evaluation_done if protocol.off_policy else train_done
@@ -270,9 +316,10 @@ class _Group:
         reward = np.zeros(count, np.float32)
         terminated, truncated = np.zeros(count, bool), np.zeros(count, bool)
         for seed in _indices(self.phase != Phase.FINISHED):
-            self.observation[seed], reward[seed], terminated[seed], truncated[seed] = self.simulators[
-                seed
-            ].step(int(action[seed]))
+            following, reward[seed], terminated[seed], truncated[seed] = self.simulators[seed].step(
+                int(action[seed])
+            )
+            self.observation[seed] = self._shown(following)
         self.step += 1
         self.total += reward
         transition = _of_host(
@@ -305,6 +352,22 @@ class _Group:
         for seed in _indices(complete):
             self._begin_phase(seed, Phase.TRAIN)
 
+    def _learn_from_memory(self, seed: int) -> None:
+        """Keep the episode just played, and take the updates that follow it."""
+        self.memories[seed].keep(self.rows[seed])
+        self.rows[seed] = []
+        learner, ess = _learn_one(
+            self.experiment.algorithm,
+            self.experiment.protocol,
+            jax.tree.map(lambda leaf: leaf[seed], self.learner),
+            self.memories[seed].now(),
+            self.run.key[seed],
+            int(self.episode[seed]),
+        )
+        self.learner, self.ess = jax.tree.map(
+            lambda stacked, one: stacked.at[seed].set(one), (self.learner, self.ess), (learner, ess)
+        )
+
     def _tell(self, seed: int) -> None:
         records = self.records[seed]
         steps, average = int(records["train_length"].sum()), float(records["average"][-1])
@@ -323,6 +386,8 @@ class _Group:
             one = Record(*(column[seed : seed + 1] for column in rows))
             self.records[seed] = checkpoint.append(self.records[seed], one, 1)
             self.episode[seed] += 1
+            if self.memories:
+                self.memories[seed].book()
             self._tell(seed)
             self._begin_episode(seed)
 

@@ -10,7 +10,10 @@ from offnac.actor_critic import ActorCritic, State
 from offnac.behaviour import Acting, Behaviour, Uniform
 from offnac.environments.environment import Environment
 from offnac.environments.episode import Episode, advance, begin, finish
+from offnac.environments.normalised import Normalised
+from offnac.training.learn import learn_from
 from offnac.training.protocol import Protocol, Record, Run, finish_episode
+from offnac.training.replay import Memory, Replay
 from offnac.transition import Transition
 
 
@@ -62,10 +65,55 @@ def _train_episode(
     return jax.lax.while_loop(lambda carry: ~carry[1].done, body, first)
 
 
+def _record_episode(
+    environment: Environment,
+    replay: Replay,
+    behaviour: Behaviour,
+    memory: Memory,
+    key: PRNGKeyArray,
+) -> tuple[Memory, Episode]:
+    """Play an episode and keep its steps."""
+    reset_key, step_key = jax.random.split(key)
+
+    def body(carry: tuple[Memory, Episode]) -> tuple[Memory, Episode]:
+        memory, episode = carry
+        key = jax.random.fold_in(step_key, episode.step)
+        episode, transition = advance(environment, behaviour, episode, key)
+        return replay.store(memory, transition), episode
+
+    first = begin(environment, reset_key)
+    memory = replay.begin(memory, first.observation)
+    return jax.lax.while_loop(lambda carry: ~carry[1].done, body, (memory, first))
+
+
+def replayed_episode(
+    environment: Environment, algorithm: ActorCritic, protocol: Protocol, run: Run
+) -> tuple[Run, Record]:
+    """One training episode, learned from together with those before it."""
+    replay, memory = protocol.replay, run.memory
+    assert replay is not None and memory is not None
+    key = jax.random.fold_in(run.key, run.episode)
+    train_key, learn_key, evaluation_key = jax.random.split(key, 3)
+    behaviour: Behaviour = Uniform(environment.spec.actions)
+    if not protocol.off_policy:
+        behaviour = Acting(algorithm.policy, run.learner.theta)
+    memory, trained = _record_episode(environment, replay, behaviour, memory, train_key)
+    learner, effective_sample_size = learn_from(
+        memory, algorithm, protocol, run.learner, run.episode, learn_key
+    )
+    train = evaluation = (trained.total, trained.step)
+    if protocol.off_policy:
+        evaluation = finish(environment, Acting(algorithm.policy, learner.theta), evaluation_key)
+    run = run._replace(memory=memory)
+    return finish_episode(protocol, run, learner, train, evaluation, effective_sample_size)
+
+
 def episode(
     environment: Environment, algorithm: ActorCritic, protocol: Protocol, run: Run
 ) -> tuple[Run, Record]:
     """One training episode of the paper's protocol."""
+    if protocol.replay is not None:
+        return replayed_episode(environment, algorithm, protocol, run)
     key = jax.random.fold_in(run.key, run.episode)
     ratio_key, train_key, evaluation_key = jax.random.split(key, 3)
     learner, effective_sample_size = run.learner, jnp.float32(1.0)
@@ -90,6 +138,8 @@ def chunk(
     capacity: int,
 ) -> tuple[Run, Record]:
     """Up to ``capacity`` episodes; how many is a traced number, so that no chunk recompiles."""
+    if protocol.mean is not None and protocol.scale is not None:
+        environment = Normalised(environment, protocol.mean, protocol.scale)
     shapes = jax.eval_shape(partial(episode, environment, algorithm, protocol), run)[1]
     records = jax.tree.map(lambda leaf: jnp.zeros((capacity, *leaf.shape), leaf.dtype), shapes)
 

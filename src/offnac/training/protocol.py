@@ -11,12 +11,14 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from offnac.actor_critic import ActorCritic, State
 from offnac.networks import Parameters
 from offnac.settings import settings, static
+from offnac.training.replay import Memory, Replay
 from offnac.transition import Spec, Transition
 
 
 @settings
 class Protocol:
-    """``ratio_steps``: steps of a fresh rollout of μ per ratio update; 0 for none.
+    """``ratio_steps``: steps of a fresh rollout of μ per ratio update; 0 for none. With ``replay`` it
+    is the number of rows drawn from what is kept.
     ``newest``: weight of the newest return in the running average: 0.1 as published, 0.9 as printed
     (errata row 7)."""
 
@@ -24,6 +26,11 @@ class Protocol:
     ratio_steps: int = static(default=0)
     newest: float = 0.1
     time_limit_terminal: bool = static(default=False)
+    replay: Replay | None = None
+    """Learn from recent transitions after each episode instead of from each step once."""
+    mean: tuple[float, ...] | None = None
+    scale: tuple[float, ...] | None = None
+    """Observations are learned from as (s − mean)/scale."""
 
     def with_ends(self, batch: Transition) -> Transition:
         """Say what counts as the end of the task: a time limit never does, except as published."""
@@ -51,6 +58,8 @@ class Run(NamedTuple):
     average: Float[Array, ""]
     best_theta: Parameters
     best_episode: Int[Array, ""]
+    memory: Memory | None
+    """The transitions kept for replay."""
 
 
 class Record(NamedTuple):
@@ -69,7 +78,7 @@ class Record(NamedTuple):
 
 
 @jax.jit
-def start(algorithm: ActorCritic, spec: Spec, key: PRNGKeyArray) -> Run:
+def start(algorithm: ActorCritic, protocol: Protocol, spec: Spec, key: PRNGKeyArray) -> Run:
     init_key, run_key = jax.random.split(key)
     learner = algorithm.init(init_key, spec)
     return Run(
@@ -80,6 +89,7 @@ def start(algorithm: ActorCritic, spec: Spec, key: PRNGKeyArray) -> Run:
         average=jnp.float32(0.0),
         best_theta=learner.theta,
         best_episode=jnp.int32(-1),
+        memory=None if protocol.replay is None else protocol.replay.empty(spec),
     )
 
 
@@ -106,6 +116,7 @@ def finish_episode(
         average=average,
         best_theta=jnp.where(better, learner.theta, run.best_theta),
         best_episode=jnp.where(better, run.episode, run.best_episode),
+        memory=run.memory,
     )
     record = Record(
         train_return=train_return,

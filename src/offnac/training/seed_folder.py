@@ -9,6 +9,7 @@
 from pathlib import Path
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -81,4 +82,8 @@ class SeedFolder:
         self, experiment: Experiment, spec: Spec, theta: Parameters, provenance: dict[str, Any]
     ) -> Policy:
         network = experiment.algorithm.policy.network
-        return Policy(network, theta, spec, provenance=provenance | {"seed": self.seed})
+        mean, scale = (
+            None if numbers is None else jnp.asarray(numbers, jnp.float32)
+            for numbers in (experiment.protocol.mean, experiment.protocol.scale)
+        )
+        return Policy(network, theta, spec, mean, scale, provenance | {"seed": self.seed})

@@ -84,7 +84,7 @@ def _train_seed(
             )
         )
         return finished
-    run = start(experiment.algorithm, environment.spec, jax.random.key(seed))
+    run = start(experiment.algorithm, experiment.protocol, environment.spec, jax.random.key(seed))
     run, records = folder.load(run)
     count = 1
     while (done := int(run.episode)) < experiment.episodes:

@@ -1,0 +1,117 @@
+"""The ``robust`` preset: the same roles, put together so that every seed learns.
+
+What differs from the paper's stream, and why: recent transitions are learned from
+again (ρ corrects them), so that an update averages over thousands of rows; the value
+critic takes many steps for each of the actor's, towards bounded targets of a slow copy;
+x is solved for by ridge regression instead of chased; and no step changes π by more
+than a KL divergence. Time limits are bootstrapped, observations scaled to the task.
+"""
+
+from dataclasses import dataclass, replace
+
+from offnac.actor_critic import ActorCritic, Critic, Direction
+from offnac.critics import TD, Minibatches, TDLambda
+from offnac.directions import Ridge, Vanilla
+from offnac.networks import MLP
+from offnac.optimisers import Adam
+from offnac.policy import SoftmaxPolicy
+from offnac.ratios import Fourier, LeastSquares, One, Ratios
+from offnac.schedules import Constant
+from offnac.steps import TrustRegion
+from offnac.training.protocol import Experiment, Protocol
+from offnac.training.replay import Replay
+from offnac.transition import Spec
+
+
+@dataclass(frozen=True)
+class RobustRow:
+    """What the preset chooses for a task."""
+
+    actor: tuple[int, ...] = (16,)
+    value: tuple[int, ...] = (64, 64)
+    actor_rate: float = 0.03
+    """β at most; the trust region may allow less."""
+    kl: float = 1e-4
+    value_rate: float = 3e-3
+    target_rate: float = 0.05
+    memory: float = 0.5
+    """Weight of past solutions in x."""
+    capacity: int = 1 << 15
+    batch: int = 5120
+    minibatches: int = 40
+    updates: int = 1
+    ratio_rows: int = 1024
+    ratio_ridge: float = 0.1
+    ratio_bound: float = 10.0
+    mean: tuple[float, ...] | None = None
+    scale: tuple[float, ...] | None = None
+
+
+_CARTPOLE = RobustRow(mean=(0.0, 0.0, 0.0, 0.0), scale=(2.4, 2.0, 0.2, 2.0))
+_ACROBOT = RobustRow(
+    actor=(32,),
+    actor_rate=0.3,
+    kl=3e-4,
+    capacity=1 << 17,
+    updates=2,
+    mean=(0.0,) * 6,
+    scale=(1.0, 1.0, 1.0, 1.0, 4.0, 8.0),
+)
+_MOUNTAIN_CAR = RobustRow(
+    actor=(32,), actor_rate=0.1, kl=3e-4, capacity=1 << 19, updates=2, mean=(-0.5, 0.0), scale=(0.5, 0.05)
+)
+_LUNAR_LANDER = RobustRow(actor=(64,), value=(128, 128), kl=3e-4, capacity=1 << 17)
+
+ON_POLICY = {
+    "CartPole-v1": replace(_CARTPOLE, kl=3e-4, capacity=1 << 13, batch=2560, minibatches=20),
+    "Acrobot-v1": _ACROBOT,
+    "MountainCar-v0": _MOUNTAIN_CAR,
+    "LunarLander-v3": _LUNAR_LANDER,
+}
+OFF_POLICY = {
+    "CartPole-v1": _CARTPOLE,
+    "Acrobot-v1": replace(_ACROBOT, updates=4),
+    "MountainCar-v0": _MOUNTAIN_CAR,
+    "LunarLander-v3": _LUNAR_LANDER,
+}
+
+
+def row(task: str, off_policy: bool) -> RobustRow:
+    """The choice for a task; one that the paper does not have gets CartPole's, with its observations
+    as they are."""
+    return (OFF_POLICY if off_policy else ON_POLICY).get(task, RobustRow())
+
+
+def robust(
+    off_policy: bool, natural: bool, row: RobustRow, spec: Spec, lam: float, gamma: float, episodes: int
+) -> Experiment:
+    policy = SoftmaxPolicy(MLP(spec.observation_size, row.actor, spec.actions, activation="tanh", bias=False))
+    value = MLP(spec.observation_size, row.value, 1, activation="relu")
+    td = TD(value, Adam(Constant(row.value_rate)), target_rate=row.target_rate, bounded=True)
+    critic: Critic = TDLambda(td, lam, clip=True) if lam > 0 else td
+    direction: Direction = Ridge(memory=row.memory) if natural else Vanilla()
+    ratios = Ratios(One(), One())
+    if off_policy:
+        w = LeastSquares("direct", Fourier(64), ridge=row.ratio_ridge, bound=row.ratio_bound)
+        ratios = Ratios(One(), w)
+    return Experiment(
+        ActorCritic(
+            policy=policy,
+            ratios=ratios,
+            critic=Minibatches(critic, row.minibatches),
+            direction=direction,
+            step=TrustRegion(rate=Constant(row.actor_rate), kl=Constant(row.kl)),
+            gamma=gamma,
+        ),
+        Protocol(
+            off_policy=off_policy,
+            ratio_steps=row.ratio_rows if off_policy else 0,
+            newest=0.1,
+            replay=Replay(
+                capacity=row.capacity, batch=row.batch, segment=16 if lam > 0 else 1, updates=row.updates
+            ),
+            mean=row.mean,
+            scale=row.scale,
+        ),
+        episodes,
+    )

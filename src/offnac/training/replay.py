@@ -1,0 +1,94 @@
+"""Recent transitions, kept to be learned from again.
+
+With replay an episode is only recorded while it runs; afterwards the algorithm takes
+some updates, each over a batch drawn from what is kept. Every row knows the
+probability that its action was taken with, so ρ corrects it whoever took it.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from offnac.settings import settings, static
+from offnac.transition import Spec, Transition
+
+STARTS = 256
+"""Initial observations kept, for the ratios' d₀."""
+
+
+class Memory(NamedTuple):
+    rows: Transition
+    written: Int[Array, ""]
+    """Rows written so far; the newest overwrites the oldest."""
+    starts: Float[Array, "m d"]
+    episodes: Int[Array, ""]
+
+
+@settings
+class Replay:
+    capacity: int = static(default=1 << 15)
+    batch: int = static(default=5120)
+    """Rows of an update."""
+    segment: int = static(default=1)
+    """Consecutive rows in a batch that belong together: more than 1 for traces."""
+    updates: int = 1
+    """Updates after each training episode."""
+    warm_up: int = 5
+    """Episodes that are only recorded."""
+
+    def empty(self, spec: Spec) -> Memory:
+        vectors, scalars = (self.capacity, spec.observation_size), (self.capacity,)
+        rows = Transition(
+            observation=jnp.zeros(vectors, jnp.float32),
+            action=jnp.zeros(scalars, jnp.int32),
+            reward=jnp.zeros(scalars, jnp.float32),
+            next_observation=jnp.zeros(vectors, jnp.float32),
+            terminated=jnp.zeros(scalars, bool),
+            truncated=jnp.zeros(scalars, bool),
+            behaviour_prob=jnp.ones(scalars, jnp.float32),
+            step=jnp.zeros(scalars, jnp.int32),
+        )
+        starts = jnp.zeros((STARTS, spec.observation_size), jnp.float32)
+        return Memory(rows, jnp.int32(0), starts, jnp.int32(0))
+
+    def begin(self, memory: Memory, observation: Float[Array, " d"]) -> Memory:
+        """Keep where an episode starts."""
+        starts = memory.starts.at[memory.episodes % STARTS].set(observation)
+        return memory._replace(starts=starts, episodes=memory.episodes + 1)
+
+    def store(self, memory: Memory, row: Transition) -> Memory:
+        """Keep one step, a batch of one."""
+        at = memory.written % self.capacity
+        rows = jax.tree.map(
+            lambda kept, new: jax.lax.dynamic_update_slice_in_dim(kept, new.astype(kept.dtype), at, 0),
+            memory.rows,
+            row,
+        )
+        return memory._replace(rows=rows, written=memory.written + 1)
+
+    def teaches(self, memory: Memory) -> Bool[Array, ""]:
+        """Whether anything kept tells one action from another: a task's end, or two different rewards.
+        Before that every advantage is noise, and following it would only narrow the policy."""
+        there = jnp.arange(self.capacity) < memory.written
+        reward, first = memory.rows.reward, memory.rows.reward[0]
+        return jnp.any(there & (memory.rows.terminated | (reward != first)))
+
+    def sample(self, memory: Memory, rows: int, key: PRNGKeyArray) -> Transition:
+        """Draw rows, each as likely as any other; in segments, whose first row begins a trace anew."""
+        size = jnp.minimum(memory.written, self.capacity)
+        first = jax.random.randint(key, (rows // self.segment, 1), 0, jnp.maximum(size - self.segment + 1, 1))
+        # The oldest row of a full memory stands where the next one will be written.
+        oldest = jnp.where(memory.written > self.capacity, memory.written % self.capacity, 0)
+        index = (oldest + first + jnp.arange(self.segment)) % self.capacity
+        batch = jax.tree.map(lambda column: column[index.reshape(-1)], memory.rows)
+        if self.segment == 1:
+            return batch
+        begins = jnp.arange(rows) % self.segment == 0
+        return batch._replace(step=jnp.where(begins, 0, batch.step))
+
+    def initial(self, memory: Memory, key: PRNGKeyArray) -> Float[Array, "m d"]:
+        """Draw from the starts kept: s₀ ~ d₀."""
+        index = jax.random.randint(key, (STARTS,), 0, jnp.minimum(memory.episodes, STARTS))
+        return memory.starts[index]
