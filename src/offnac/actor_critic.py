@@ -80,6 +80,9 @@ class ActorCritic:
     direction: Direction
     step: ActorStep
     gamma: float = 0.99
+    entropy: float | None = None
+    """τ: the actor ascends δ − τ log π(a|s), so that where nothing is to be learned π stays wide instead
+    of following noise. The critics keep to the task's own rewards."""
 
     def init(self, key: PRNGKeyArray, spec: Spec) -> State:
         theta_key, ratios_key, value_key, direction_key = jax.random.split(key, 4)
@@ -114,6 +117,8 @@ class ActorCritic:
         w_hat, w = self.ratios.weights(state.ratios, batch.observation)
         value = self.critic.update(state.value, batch, w_hat, rho, self.gamma, clock)
         delta = self.critic.delta(value, batch, self.gamma)
+        if self.entropy is not None:
+            delta = delta - self.entropy * self.policy.log_prob(theta, batch.observation, batch.action)
         direction, x = self.direction.update(
             state.direction, self.policy, theta, batch, w * rho, delta, clock
         )

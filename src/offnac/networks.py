@@ -37,8 +37,8 @@ class Network(Protocol):
 
 @settings
 class MLP:
-    """A multilayer perceptron, weights from uniform(±1/√fan_in) as in the published experiments,
-    or orthogonal."""
+    """A multilayer perceptron, weights from uniform(±1/√fan_in) as in the published experiments, or
+    orthogonal, or the former with a last layer of zeros: a policy that starts uniform."""
 
     inputs: int = static()
     hidden: tuple[int, ...] = static()
@@ -58,6 +58,8 @@ class MLP:
                 weight = jax.nn.initializers.orthogonal()(layer_key, linear.weight.shape, linear.weight.dtype)
                 linear = eqx.tree_at(lambda layer: layer.weight, linear, weight)
             layers += [linear, eqx.nn.Lambda(ACTIVATIONS[self.activation])]
+        if self.initialisation == "zero":
+            layers[-2] = jax.tree.map(jnp.zeros_like, layers[-2])
         layers[-1] = eqx.nn.Lambda(OUTPUTS[self.output])
         return eqx.nn.Sequential(layers)
 

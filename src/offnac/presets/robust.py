@@ -40,6 +40,8 @@ class RobustRow:
     batch: int = 5120
     minibatches: int = 40
     updates: int = 1
+    entropy: float | None = None
+    evidence: int = 5
     ratio_rows: int = 1024
     ratio_ridge: float = 0.1
     ratio_bound: float = 10.0
@@ -64,8 +66,8 @@ _LUNAR_LANDER = RobustRow(actor=(64,), value=(128, 128), kl=3e-4, capacity=1 << 
 
 ON_POLICY = {
     "CartPole-v1": replace(_CARTPOLE, kl=3e-4, capacity=1 << 13, batch=2560, minibatches=20),
-    "Acrobot-v1": _ACROBOT,
-    "MountainCar-v0": _MOUNTAIN_CAR,
+    "Acrobot-v1": replace(_ACROBOT, capacity=1 << 18),
+    "MountainCar-v0": replace(_MOUNTAIN_CAR, capacity=1 << 20),
     "LunarLander-v3": _LUNAR_LANDER,
 }
 OFF_POLICY = {
@@ -85,7 +87,16 @@ def row(task: str, off_policy: bool) -> RobustRow:
 def robust(
     off_policy: bool, natural: bool, row: RobustRow, spec: Spec, lam: float, gamma: float, episodes: int
 ) -> Experiment:
-    policy = SoftmaxPolicy(MLP(spec.observation_size, row.actor, spec.actions, activation="tanh", bias=False))
+    policy = SoftmaxPolicy(
+        MLP(
+            spec.observation_size,
+            row.actor,
+            spec.actions,
+            activation="tanh",
+            bias=False,
+            initialisation="zero",
+        )
+    )
     value = MLP(spec.observation_size, row.value, 1, activation="relu")
     td = TD(value, Adam(Constant(row.value_rate)), target_rate=row.target_rate, bounded=True)
     critic: Critic = TDLambda(td, lam, clip=True) if lam > 0 else td
@@ -102,13 +113,18 @@ def robust(
             direction=direction,
             step=TrustRegion(rate=Constant(row.actor_rate), kl=Constant(row.kl)),
             gamma=gamma,
+            entropy=row.entropy,
         ),
         Protocol(
             off_policy=off_policy,
             ratio_steps=row.ratio_rows if off_policy else 0,
             newest=0.1,
             replay=Replay(
-                capacity=row.capacity, batch=row.batch, segment=16 if lam > 0 else 1, updates=row.updates
+                capacity=row.capacity,
+                batch=row.batch,
+                segment=16 if lam > 0 else 1,
+                updates=row.updates,
+                evidence=row.evidence,
             ),
             mean=row.mean,
             scale=row.scale,

@@ -37,6 +37,8 @@ class Replay:
     """Updates after each training episode."""
     warm_up: int = 5
     """Episodes that are only recorded."""
+    evidence: int = 5
+    """Rows that must be unlike the others before anything is learned."""
 
     def empty(self, spec: Spec) -> Memory:
         vectors, scalars = (self.capacity, spec.observation_size), (self.capacity,)
@@ -69,11 +71,11 @@ class Replay:
         return memory._replace(rows=rows, written=memory.written + 1)
 
     def teaches(self, memory: Memory) -> Bool[Array, ""]:
-        """Whether anything kept tells one action from another: a task's end, or two different rewards.
-        Before that every advantage is noise, and following it would only narrow the policy."""
+        """Whether enough of what is kept tells one action from another: a task's end, or a reward unlike
+        the first. Before that every advantage is noise, and following it would only narrow the policy."""
         there = jnp.arange(self.capacity) < memory.written
-        reward, first = memory.rows.reward, memory.rows.reward[0]
-        return jnp.any(there & (memory.rows.terminated | (reward != first)))
+        unlike = memory.rows.terminated | (memory.rows.reward != memory.rows.reward[0])
+        return jnp.sum(there & unlike) >= self.evidence
 
     def sample(self, memory: Memory, rows: int, key: PRNGKeyArray) -> Transition:
         """Draw rows, each as likely as any other; in segments, whose first row begins a trace anew."""
