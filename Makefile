@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint format lock clean bench published docs
+.PHONY: help run test lint format lock clean bench published reproduce reproduce-quick publish docs
 
 VENV   := .venv
 STAMP  := $(VENV)/.installed
@@ -38,7 +38,7 @@ test -x $(1)/bin/python || { \
 endef
 
 help:  ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(STAMP)  ## a first tour: write a log, train a policy, evaluate it (everything goes under out/run)
 	@rm -rf out/run
@@ -77,6 +77,18 @@ bench: $(STAMP)  ## training steps per second on one core, into results/bench
 
 published: $(STAMP)  ## preset published against the reference distributions, into results/published
 	@$(PY) benchmarks/published.py
+
+# Stopped or killed, the same command goes on. ARGS="--cells cartpole,acrobot" passes arguments on.
+reproduce: $(STAMP)  ## every cell of the paper's tables, seeds 1000 to 1015, into out/reproduce (many hours)
+	$(OFFNAC) reproduce --seeds 16 --first-seed 1000 --out out/reproduce --resume $(ARGS)
+
+reproduce-quick: $(STAMP)  ## the same in small, a few minutes: 2 seeds, few episodes, into out/reproduce-quick
+	@rm -rf out/reproduce-quick
+	$(OFFNAC) reproduce --cells cartpole,acrobot --seeds 2 --episodes 50 --test-episodes 100 \
+	    --out out/reproduce-quick $(ARGS)
+
+publish: $(STAMP)  ## what out/reproduce found, made small, into results/paper
+	@$(PY) -m offnac.experiments.publish out/reproduce results/paper
 
 docs: $(STAMP)  ## write the pages of docs/ that show results
 	@$(PY) docs/generate.py

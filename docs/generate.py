@@ -78,7 +78,103 @@ def speed() -> str:
     )
 
 
+ALGORITHMS = {"ac": "Deep AC", "nac": "Deep NAC", "offac": "Deep OffAC", "offnac": "Deep OffNAC"}
+
+
+def paper(folder: Path = RESULTS / "paper") -> str:
+    """The paper's tables, ours beside theirs."""
+    summary = json.loads((folder / "summary.json").read_text())
+    groups = {
+        "On-policy": lambda cell: cell["lam"] is None and not cell["algorithm"].startswith("off"),
+        "Off-policy": lambda cell: cell["lam"] is None and cell["algorithm"].startswith("off"),
+        "Mountain Car with TD(λ)": lambda cell: cell["lam"] is not None,
+    }
+    seeds, settings = summary["seeds"], summary["settings"]
+    lines = [
+        "# The paper's tables, across seeds",
+        "",
+        f"Total reward of a policy over {settings['test_episodes']} test episodes. The paper: mean ± SD of one run. Ours: interquartile mean over",
+        f"the seeds (from {seeds[0]} to {seeds[-1]}; their number is in each table) with its 95% bootstrap interval, and the worst seed.",
+        "**Bold** meets the paper's mean. *Best* is the checkpoint with the best running average, as in the paper; off-policy it is",
+        "chosen by running the learned policy in the simulator. *Final* is the policy after the last training episode, which needs no",
+        "simulator. *Reaches it*: share of the seeds whose running average ever reaches the paper's mean, and the median of the training",
+        "episodes that takes (seeds that never do count as infinitely many).",
+        "",
+    ]
+    if settings["episodes"] is not None:
+        lines += [f"Trained for {settings['episodes']} episodes only, not for the paper's budget.", ""]
+    for title, belongs in groups.items():
+        cells = [cell for cell in summary["cells"] if belongs(cell)]
+        if cells:
+            lines += [f"## {title}", "", *_paper_table(cells), ""]
+    if summary["improvement"]:
+        lines += ["## Is the natural gradient better?", "", *_improvement_table(summary["improvement"]), ""]
+    met = {
+        preset: [cell["meets"] for cell in summary["cells"] if cell["preset"] == preset]
+        for preset in summary["presets"]
+    }
+    lines += [
+        "The paper's mean is met in "
+        + ", ".join(f"{sum(each)} of {len(each)} cells by `{preset}`" for preset, each in met.items())
+        + ".",
+        "",
+        f"{provenance(summary)} Regenerate with `make reproduce publish docs` ([how](reproduce.md)); the values of every seed, all settings and",
+        "the verdicts in words are in [results/paper/summary.json](../results/paper/summary.json).",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _paper_table(cells: list[dict[str, Any]]) -> list[str]:
+    rows = [
+        "| task | algorithm | settings | seeds | best: IQM [95% interval] | worst | final: IQM [95% interval] | worst | reaches it | median episodes |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for index, cell in enumerate(cells):
+        if index == 0 or cells[index - 1]["cell"] != cell["cell"]:
+            lam = "" if cell["lam"] is None else f", λ = {cell['lam']:g}"
+            printed = cell["paper"]
+            rows.append(
+                f"| {cell['environment']} | {ALGORITHMS[cell['algorithm']]}{lam} | the paper | 1 "
+                f"| {printed['mean']:.2f} ± {printed['sd']:.2f} | | | | | |"
+            )
+        episodes = cell["episodes_to_paper"]
+        median = "" if episodes["median"] is None else f"{episodes['median']:.0f}"
+        tests = [_test(cell[test], cell["paper"]["mean"]) for test in ("test", "final_test")]
+        rows.append(
+            f"| | | {cell['preset']} | {len(cell['seeds'])} | {' | '.join(tests)} | {episodes['share']:.0%} | {median} |".replace(
+                "|  |", "| |"
+            )
+        )
+    return rows
+
+
+def _test(test: dict[str, Any], paper: float) -> str:
+    mark = "**" if round(test["iqm"], 2) >= paper else ""
+    return f"{mark}{test['iqm']:.1f}{mark} [{test['low']:.1f}, {test['high']:.1f}] | {test['worst']:.1f}"
+
+
+def _improvement_table(improvement: list[dict[str, Any]]) -> list[str]:
+    rows = [
+        "Probability that a seed of the first does better than a seed of the second, with its 95% bootstrap interval.",
+        "",
+        "| task | settings | pair | best | final |",
+        "|---|---|---|---|---|",
+    ]
+    for row in improvement:
+        task = row["environment"] + ("" if row["lam"] is None else ", TD(λ)")
+        pair = " > ".join(ALGORITHMS[name] for name in row["pair"].split(">"))
+        tests = [
+            f"{each['probability']:.2f} [{each['low']:.2f}, {each['high']:.2f}]"
+            for each in (row, row["final"])
+        ]
+        rows.append(f"| {task} | {row['preset']} | {pair} | {' | '.join(tests)} |")
+    return rows
+
+
 PAGES = {"published.md": published, "speed.md": speed}
+if (RESULTS / "paper" / "summary.json").exists():
+    PAGES["paper.md"] = paper
 
 
 def main() -> None:

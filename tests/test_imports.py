@@ -20,7 +20,9 @@ LAYERS = (
     "behaviour environments saved_policy actor_critic",
     "evaluation logs training",
     "presets",
-    "api console worker cli __main__",
+    "api worker",
+    "experiments report",
+    "console cli __main__",
 )
 LAYER = {room: height for height, rooms in enumerate(LAYERS) for room in rooms.split()}
 ROLES = LAYERS[1].split()

@@ -32,6 +32,7 @@ def parser() -> argparse.ArgumentParser:
     _add_collect(commands)
     _add_train(commands)
     _add_evaluate(commands)
+    _add_reproduce(commands)
     return root
 
 
@@ -150,6 +151,63 @@ def _add_evaluate(commands: Any) -> None:
     _add_max_steps(command)
 
 
+def _add_reproduce(commands: Any) -> None:
+    command = _command(
+        commands,
+        "reproduce",
+        _reproduce,
+        "run the cells of the paper's tables across seeds, ours beside theirs",
+        "offnac reproduce --cells cartpole,*-lambda --seeds 4 --out out/some-cells",
+    )
+    command.add_argument(
+        "--cells",
+        type=_names,
+        default=("*",),
+        metavar="NAME,…",
+        help="cells such as cartpole-nac, beginnings of them such as acrobot, or wildcards such as *-lambda "
+        "(default: all 20)",
+    )
+    command.add_argument(
+        "--presets", type=_names, metavar="NAME,…", help="default: published,paper,robust as far as there"
+    )
+    command.add_argument("--seeds", type=int, default=16, metavar="N", help="runs of each cell (default 16)")
+    command.add_argument(
+        "--first-seed", type=int, default=1000, metavar="S", help="the first seed (default 1000)"
+    )
+    command.add_argument(
+        "--out", type=Path, default=Path("out/reproduce"), metavar="DIR", help="default: out/reproduce"
+    )
+    command.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with what is in DIR; finished runs stay, and cells, presets and seeds may be added",
+    )
+    command.add_argument(
+        "--publish",
+        type=Path,
+        metavar="DIR",
+        help="copy summary, thinned curves and figures there at the end",
+    )
+    command.add_argument("--workers", type=int, metavar="N", help="cores to use (default: all)")
+    protocol = command.add_argument_group("protocol")
+    protocol.add_argument(
+        "--episodes", type=int, metavar="N", help="training episodes (default: the paper's budget)"
+    )
+    protocol.add_argument(
+        "--test-episodes", type=int, default=1000, metavar="N", help="test episodes (default 1000)"
+    )
+    protocol.add_argument(
+        "--newest",
+        type=float,
+        metavar="W",
+        help="weight of the newest return in the running average: 0.1 as published, 0.9 as printed",
+    )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
 def _add_seed(command: argparse.ArgumentParser) -> None:
     command.add_argument("--first-seed", type=int, default=0, metavar="S", help="the first seed (default 0)")
 
@@ -218,6 +276,35 @@ def _evaluate(arguments: argparse.Namespace) -> dict[str, Any]:
         )
     if not arguments.json:
         console.show_evaluation(result)
+    return result
+
+
+def _reproduce(arguments: argparse.Namespace) -> dict[str, Any]:
+    from offnac import console
+    from offnac.experiments.jobs import Settings
+    from offnac.experiments.reproduce import reproduce
+
+    settings = Settings(
+        seeds=arguments.seeds,
+        first_seed=arguments.first_seed,
+        test_episodes=arguments.test_episodes,
+        episodes=arguments.episodes,
+        newest=arguments.newest,
+    )
+    with console.reproducing(arguments.quiet) as (report, stop):
+        result = reproduce(
+            out=arguments.out,
+            cells=arguments.cells,
+            presets=arguments.presets,
+            settings=settings,
+            workers=arguments.workers,
+            resume=arguments.resume,
+            publish=arguments.publish,
+            report=report,
+            stop=stop,
+        )
+    if not arguments.json:
+        console.show_reproduction(result, arguments.out)
     return result
 
 

@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from offnac.evaluation.statistics import across_seeds, interquartile_mean, of_episodes, quantiles
+from offnac.evaluation.statistics import (
+    across_seeds,
+    interquartile_mean,
+    of_episodes,
+    probability_of_improvement,
+    quantiles,
+)
 
 numbers = st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=50)
 many_numbers = st.lists(st.floats(-1e4, 1e4), min_size=2, max_size=50)
@@ -72,3 +78,38 @@ def test_the_interval_is_wider_for_more_confidence():
     usual, sure = across_seeds(values), across_seeds(values, confidence=0.999)
     assert sure["low"] < usual["low"]
     assert usual["high"] < sure["high"]
+
+
+few_values = st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=12)
+
+
+@given(few_values, few_values)
+@settings(max_examples=50, deadline=None)
+def test_the_probability_of_improvement_is_mann_whitneys_and_that_of_all_pairs(x, y):
+    found = probability_of_improvement(x, y, resamples=50)
+    pairs = [1.0 if a > b else 0.5 if a == b else 0.0 for a in x for b in y]
+    assert found["probability"] == pytest.approx(np.mean(pairs))
+    assert found["probability"] == pytest.approx(stats.mannwhitneyu(x, y).statistic / (len(x) * len(y)))
+    other = probability_of_improvement(y, x, resamples=50)
+    assert other["probability"] == pytest.approx(1.0 - found["probability"])
+    assert 0.0 <= found["low"] <= found["high"] <= 1.0
+    assert found["seeds"] == [len(x), len(y)]
+
+
+def test_the_interval_of_the_improvement_is_scipys_bootstrap():
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(0.5, size=16), rng.normal(size=12)
+
+    def statistic(x, y):
+        return (x[:, None] > y).mean()
+
+    theirs = stats.bootstrap(
+        (x, y), statistic, vectorized=False, method="percentile", n_resamples=4000, rng=rng
+    ).confidence_interval
+    ours = probability_of_improvement(x, y, resamples=20_000)
+    assert_allclose([ours["low"], ours["high"]], [theirs.low, theirs.high], atol=0.02)
+
+
+def test_what_is_always_better_is_certainly_better():
+    found = probability_of_improvement([5.0, 6.0], [1.0, 2.0, 3.0])
+    assert (found["probability"], found["low"], found["high"]) == (1.0, 1.0, 1.0)
