@@ -91,8 +91,9 @@ def _add_train(commands: Any) -> None:
     command.add_argument(
         "--preset",
         default="published",
-        metavar="published|paper|theory",
-        help="settings by name: the published configuration (default), the paper's tables with the errata's "
+        metavar="robust|published|paper|theory",
+        help="settings by name: replay and trust regions that every seed is meant to learn with, the published "
+        "configuration (default), the paper's tables with the errata's "
         "corrections, or plain steps on two timescales",
     )
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
