@@ -27,7 +27,8 @@ STYLE: Any = {
     "axes.spines.right": False,
     "axes.grid": True,
     "grid.alpha": 0.3,
-    "legend.frameon": False,
+    "legend.framealpha": 0.85,
+    "legend.edgecolor": "none",
     "legend.fontsize": 8.5,
     "svg.hashsalt": "offnac",  # the same numbers give the same file
     "svg.fonttype": "none",

@@ -1,0 +1,61 @@
+"""A policy of each task to look at: the middle seed of the best-behaved run, never the luckiest."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from offnac.errors import UserError
+from offnac.report.animation import Film, record
+from offnac.saved_policy import load_policy
+
+PRESETS = ("robust", "published", "paper")
+ALGORITHMS = ("offnac", "nac", "offac", "ac")
+"""In the order of preference: the paper's own algorithm first."""
+STEPS = {"CartPole-v1": 250}
+"""Steps that a film shows at most where the task, done well, would go on and look all the same."""
+MOST_STEPS = 1000
+
+
+class Learned(NamedTuple):
+    cell: dict[str, Any]
+    seed: int
+    film: Film
+
+
+def films(out: Path, summary: dict[str, Any]) -> list[Learned]:
+    """A film for each task of which a policy folder is there."""
+    tasks = dict.fromkeys(cell["environment"] for cell in summary["cells"])
+    return [found for task in tasks if (found := _film(out, summary, task)) is not None]
+
+
+def _film(out: Path, summary: dict[str, Any], task: str) -> Learned | None:
+    for cell in _preferred(summary, task):
+        seed = _middle_seed(cell)
+        run = out / "runs" / f"{cell['cell']}-{cell['preset']}" / f"seed-{seed}"
+        for folder in (run / "best", run / "final"):
+            if not folder.is_dir():
+                continue
+            try:
+                return Learned(
+                    cell, seed, record(load_policy(folder), task, seed, STEPS.get(task, MOST_STEPS))
+                )
+            except UserError:
+                continue  # diverged or damaged: another one may not be
+    return None
+
+
+def _preferred(summary: dict[str, Any], task: str) -> Iterator[dict[str, Any]]:
+    def rank(cell: dict[str, Any]) -> tuple[int, int, bool]:
+        return _place(PRESETS, cell["preset"]), _place(ALGORITHMS, cell["algorithm"]), bool(cell["lam"])
+
+    yield from sorted((cell for cell in summary["cells"] if cell["environment"] == task), key=rank)
+
+
+def _middle_seed(cell: dict[str, Any]) -> int:
+    values = cell["test"]["values"]
+    order = sorted(range(len(values)), key=values.__getitem__)
+    return int(cell["seeds"][order[len(order) // 2]])
+
+
+def _place(order: tuple[str, ...], name: str) -> int:
+    return order.index(name) if name in order else len(order)
