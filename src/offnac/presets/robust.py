@@ -67,7 +67,7 @@ _LUNAR_LANDER = RobustRow(actor=(64,), value=(128, 128), kl=3e-4, capacity=1 << 
 ON_POLICY = {
     "CartPole-v1": replace(_CARTPOLE, kl=3e-4, capacity=1 << 13, batch=2560, minibatches=20),
     "Acrobot-v1": replace(_ACROBOT, capacity=1 << 18),
-    "MountainCar-v0": replace(_MOUNTAIN_CAR, capacity=1 << 20),
+    "MountainCar-v0": replace(_MOUNTAIN_CAR, capacity=1 << 20, updates=6, evidence=12),
     "LunarLander-v3": _LUNAR_LANDER,
 }
 OFF_POLICY = {
