@@ -244,15 +244,33 @@ def test_unknown_names_get_advice(preset, algorithm, message):
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize("preset", ["published", "paper"])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_another_task_gets_the_papers_cartpole_settings_without_drops(algorithm):
-    other = presets.experiment("published", algorithm, Spec("Taxi-v3", 500, 6))
-    cartpole = presets.experiment("paper", algorithm, CARTPOLE)
-    assert rates(other) == rates(other, 499.5) == rates(cartpole)
+def test_another_task_gets_the_cartpole_settings_of_its_preset_without_drops(algorithm, preset):
+    other = presets.experiment(preset, algorithm, Spec("Taxi-v3", 500, 6))
+    cartpole = presets.experiment(preset, algorithm, CARTPOLE)
+    assert rates(other) == rates(other, 499.5)
+    wanted = [rate and pytest.approx(rate) for rate in rates(cartpole)]
+    assert list(rates(other)) == wanted
     assert other.algorithm.policy.network.inputs == 500
     assert other.algorithm.policy.network.outputs == 6
     assert other.episodes == 1000
     assert presets.max_steps("Taxi-v3") is None
+
+
+@pytest.mark.parametrize(
+    ("preset", "algorithm", "rate"),
+    [
+        ("published", "ac", "x_rate"),
+        ("published", "nac", "ratio_rate"),
+        ("paper", "offac", "x_rate"),
+        ("robust", "offnac", "x_rate"),
+        ("robust", "offnac", "ratio_rate"),
+    ],
+)
+def test_a_rate_without_a_meaning_is_refused(preset, algorithm, rate):
+    with pytest.raises(UserError, match=f"--{rate.replace('_', '-')} has no meaning"):
+        presets.experiment(preset, algorithm, CARTPOLE, **{rate: 0.1})
 
 
 def test_single_numbers_can_be_changed():

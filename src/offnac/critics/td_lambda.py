@@ -12,10 +12,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from offnac.critics.td import TD, ValueState
+from offnac.errors import UserError
 from offnac.networks import Parameters
 from offnac.schedules import Clock
 from offnac.settings import settings, static
 from offnac.transition import Transition
+
+TRACES = ("corrected", "printed")
 
 
 class TraceState(NamedTuple):
@@ -38,6 +41,10 @@ class TDLambda:
     lam: float
     trace: str = static(default="corrected")
     clip: bool = static(default=False)
+
+    def __post_init__(self) -> None:
+        if self.trace not in TRACES:
+            raise UserError(f"a trace is one of {', '.join(TRACES)}, but {self.trace!r} came")
 
     def init(self, key: PRNGKeyArray) -> TraceState:
         td = self.td.init(key)

@@ -12,12 +12,14 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from offnac import compatible
+from offnac.errors import UserError
 from offnac.networks import Parameters
 from offnac.policy import SoftmaxPolicy
 from offnac.schedules import Clock
 from offnac.settings import settings, static
 from offnac.transition import Transition
 
+SOLVERS = ("auto", "sample", "parameter", "conjugate")
 MATRIX_LIMIT = 4096
 """Beyond this many unknowns both dense systems lose to conjugate gradients."""
 
@@ -38,6 +40,10 @@ class Ridge:
     iterations: int = static(default=50)
     """Conjugate-gradient steps at most."""
     tolerance: float = 1e-5
+
+    def __post_init__(self) -> None:
+        if self.solver not in SOLVERS:
+            raise UserError(f"a ridge solver is one of {', '.join(SOLVERS)}, but {self.solver!r} came")
 
     def init(self, key: PRNGKeyArray, theta: Parameters) -> RidgeState:
         return RidgeState(jnp.zeros_like(theta), jnp.zeros((), theta.dtype))

@@ -73,6 +73,7 @@ def experiment(
             raise UserError(
                 f"a rate must be positive, but {name.replace('_', ' ')} is {value}; give a number > 0"
             )
+    _require_used(algorithm, preset, given)
     if episodes is None:
         episodes = tables.EPISODES
         if is_off_policy(algorithm):
@@ -97,15 +98,22 @@ def experiment(
 def _robust(
     algorithm: str, spec: Spec, lam: float, gamma: float, episodes: int, given: dict[str, Any]
 ) -> Experiment:
-    for name in ("x_rate", "ratio_rate"):
-        if name in given:
-            raise UserError(
-                f"the robust preset has no {name.replace('_', ' ')}: it solves for x and w instead; "
-                f"leave out --{name.replace('_', '-')}"
-            )
     off_policy = is_off_policy(algorithm)
     row = replace(robust.row(spec.name, off_policy), **given)
     return robust.robust(off_policy, is_natural(algorithm), row, spec, lam, gamma, episodes)
+
+
+def _require_used(algorithm: str, preset: str, given: dict[str, Any]) -> None:
+    """Refuse a rate that the algorithm or the preset has no use for."""
+    solved = preset == "robust"
+    reasons = {
+        "x_rate": "the robust preset solves for x" if solved else f"{algorithm} has no advantage critic",
+        "ratio_rate": "the robust preset solves for w" if solved else f"{algorithm} has no ratios",
+    }
+    used = {"x_rate": is_natural(algorithm), "ratio_rate": is_off_policy(algorithm)}
+    for name, reason in reasons.items():
+        if name in given and (solved or not used[name]):
+            raise UserError(f"{reason}, so --{name.replace('_', '-')} has no meaning; leave it out")
 
 
 def _row(preset: str, algorithm: str, task: str, lam: float) -> tables.Row:
@@ -117,7 +125,7 @@ def _row(preset: str, algorithm: str, task: str, lam: float) -> tables.Row:
     if task in table:
         return table[task][algorithm]
     # The published drops are bands of one task's returns: they mean nothing on another.
-    return tables.PAPER["CartPole-v1"][algorithm]
+    return replace(table["CartPole-v1"][algorithm], actor_drops=(), x_drops=(), value_drops=())
 
 
 def _require_known(what: str, name: str, known: tuple[str, ...]) -> None:
