@@ -95,7 +95,7 @@ docs: $(STAMP)  ## write the pages of docs/ that show results
 
 clean:  ## remove caches, builds and out/run (.venv stays: rm -rf .venv removes it)
 	@rm -rf .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist out/run
-	@find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find benchmarks docs src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP): pyproject.toml requirements.lock
 	@echo "Setting up $(VENV) from requirements.lock (a minute or two the first time) ..."

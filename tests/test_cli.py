@@ -3,17 +3,21 @@
 import errno
 import json
 import os
+import re
 import subprocess
 import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from offnac import cli, console, files
+from offnac import api, cli, console, files
 from offnac.api import RUN
 from offnac.saved_policy import load_policy
+from offnac.training.progress import Update
 
 COMMANDS = ("collect", "train", "evaluate")
 QUICK = ["--episodes", "6", "--test-episodes", "10"]
@@ -44,7 +48,8 @@ def test_collect_train_and_evaluate_as_a_user_would(tmp_path, capsys):
     trained = offnac("train", "tabular-chain", "--algorithm", "ac", *QUICK, "--seeds", 2, "--out", run)
     assert (trained.returncode, trained.stderr) == (0, "")
     assert "ac on tabular-chain, preset published" in trained.stdout
-    assert "interquartile mean" in trained.stdout
+    assert "best checkpoint: " in trained.stdout
+    assert "interquartile mean" not in trained.stdout, "two seeds make no interval"
     best = run / "seed-1" / "best"
     arguments = ("collect", "tabular-chain", "--steps", 50, "--out", log, "--behaviour", f"{best}:0.5")
     status, printed, errors = call(capsys, *arguments)
@@ -99,6 +104,55 @@ def test_evaluate_prints_one_object(chain_policy, tmp_path, capsys):
     assert f"{result['mean']:.2f}" in printed
 
 
+def test_evaluate_keeps_the_time_limit_of_training(cartpole_policy, capsys, tmp_path):
+    def limit(request, *options):
+        replace(cartpole_policy, provenance={"request": request}).save(tmp_path / "policy")
+        arguments = ("evaluate", tmp_path / "policy", "CartPole-v1", "--episodes", 2, *options)
+        assert call(capsys, *arguments)[0] == 0
+        return one_object(call(capsys, *arguments, "--json")[1])["max_steps"]
+
+    assert limit({"environment": "CartPole-v1", "max_steps": 7}) == 7
+    assert limit({"environment": "CartPole-v1", "max_steps": 7}, "--max-steps", 9) == 9
+    assert limit({"environment": "CartPole-v1", "max_steps": None}) == 500
+    assert limit({"environment": "Acrobot-v1", "max_steps": 7}) == 500
+    assert limit(None) == 500
+    paper = replace(cartpole_policy, provenance={"request": {"environment": "MountainCar-v0"}})
+    assert api._limit(paper, "MountainCar-v0") == 10_000
+
+
+@pytest.mark.parametrize("seeds", [1, 2, 8])
+def test_tables_fit_80_columns(seeds, capsys, monkeypatch):
+    monkeypatch.setattr(console, "OUT", Console(width=80))
+    test = {"mean": -10_000.25, "sd": 1234.5, "se": 1234.5, "episodes": 1000}
+    quantiles = dict.fromkeys(("0", "0.25", "0.5", "0.75", "1"), -10_000.0)
+    console.show_evaluation({**test, "quantiles": quantiles, "max_steps": 10_000})
+    run = {"train_steps": 10_000_000, "best_average": -9999.5, "best_episode": 999}
+    runs = [{"seed": 1000 + i, **run, "test": test, "final_test": test} for i in range(seeds)]
+    result = {"algorithm": "nac", "environment": "MountainCar-v0", "preset": "published", "runs": runs}
+    console.show_training(result, Path("out"))
+    printed = capsys.readouterr().out
+    assert "…" not in printed
+    assert "-10000.25 ± 1234.50" in printed
+    assert "10,000 steps" in printed
+    assert printed.count("-10000 ± 1234") == 2 * seeds
+    assert all(len(line.rstrip()) <= 80 for line in printed.splitlines())
+    assert ("interquartile mean" in printed) == (seeds > 2)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_progress_shows_rate_and_time_left(width, capsys, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(console, "ERR", Console(stderr=True, force_terminal=True, width=width))
+    with console.training(16, quiet=False) as (report, _):
+        report(Update(0, 10, 1000, 0, -200.0))
+        time.sleep(0.01)
+        report(Update(0, 900, 1000, 2000, -200.0))
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", capsys.readouterr().err)
+    assert re.search(r"900/16000 episodes, [\d,]+ steps/s", shown)
+    assert re.search(r"\d:\d\d left", shown)
+    assert ("average return -200.0" in shown) == (width == 120)
+
+
 def test_collect_prints_one_object(tmp_path, capsys):
     log = tmp_path / "log.parquet"
     status, printed, errors = call(capsys, "collect", "tabular-chain", "--steps", 9, "--out", log, "--json")
@@ -117,7 +171,7 @@ def test_progress_is_never_on_standard_output(tmp_path, capsys, monkeypatch):
     assert status == 0
     one_object(printed)
     assert "training" in errors
-    assert "time left" in errors
+    assert " left" in errors
     status, printed, errors = call(capsys, *arguments, "--quiet", "--out", tmp_path / "quiet")
     assert (status, errors) == (0, "")
 
@@ -162,16 +216,16 @@ EVALUATE = ["evaluate", "POLICY", "CartPole-v1", "--episodes", "3"]
 BAD = {
     "unknown environment": (["train", "CartPol-v1", "--out", "OUT"], "did you mean CartPole-v1"),
     "older environment": (["collect", "LunarLander-v2", "--steps", "5", "--out", "OUT"], "LunarLander-v3"),
-    "nonsense environment": (["evaluate", "POLICY", "qwertz"], "There is no environment 'qwertz'"),
+    "nonsense environment": (["evaluate", "POLICY", "qwertz"], "there is no environment 'qwertz'"),
     "environment of a module that is not there": (["train", "nomodule:X-v0", "--out", "OUT"], "nomodule"),
     "unknown preset": ([*TRAIN, "--preset", "publishd"], "did you mean 'published'?"),
     "unknown algorithm": ([*TRAIN, "--algorithm", "offnc"], "did you mean 'offnac'?"),
-    "continuous actions": (["train", "Pendulum-v1", "--out", "OUT"], "needs discrete actions"),
+    "continuous actions": (["train", "Pendulum-v1", "--out", "OUT"], "only discrete actions are supported"),
     "continuous actions in Gymnasium": (
         ["collect", "BipedalWalker-v3", "--steps", "5", "--out", "OUT"],
-        "needs discrete actions",
+        "only discrete actions are supported",
     ),
-    "observations of several parts": (["train", "Blackjack-v1", "--out", "OUT"], "Box or Discrete"),
+    "observations of several parts": (["train", "Blackjack-v1", "--out", "OUT"], "Box and Discrete"),
     "λ above 1": ([*TRAIN, "--lam", "1.5"], "λ must lie in [0, 1], but it is 1.5"),
     "λ below 0": ([*TRAIN, "--lam", "-0.1"], "λ must lie in [0, 1], but it is -0.1"),
     "λ not a number": ([*TRAIN, "--lam", "nan"], "λ must lie in [0, 1]"),
@@ -194,6 +248,7 @@ BAD = {
     "time limit of a log below 0": ([*COLLECT, "--max-steps", "-3"], "max_steps must be at least 1"),
     "time limit too large": ([*COLLECT, "--max-steps", "99999999999"], "max_steps must be at least 1"),
     "no training episodes": ([*TRAIN, "--episodes", "0"], "at least one training episode"),
+    "too many training episodes": ([*TRAIN, "--episodes", "2147483648"], "--episodes must be below"),
     "no test episodes": ([*TRAIN, "--test-episodes", "0"], "at least one test episode"),
     "no episodes": (["evaluate", "POLICY", "CartPole-v1", "--episodes", "0"], "at least one episode"),
     "no workers": ([*TRAIN, "--workers", "0"], "at least one core"),
@@ -213,9 +268,12 @@ BAD = {
         "made for CartPole-v1",
     ),
     "unknown behaviour": ([*COLLECT, "--behaviour", "random"], "random is not one"),
+    "misspelt behaviour": ([*COLLECT, "--behaviour", "unifrom"], "did you mean 'uniform'?"),
     "share above 1": ([*COLLECT, "--behaviour", "POLICY:1.5"], "must lie in [0, 1], but it is 1.5"),
     "share not a number": ([*COLLECT, "--behaviour", "POLICY:nan"], "must lie in [0, 1]"),
     "run for a policy": (["evaluate", "RUNFOLDER", "CartPole-v1"], "seed-0/best"),
+    "seed for a policy": (["evaluate", "RUNFOLDER/seed-0", "CartPole-v1"], "such as RUNFOLDER/seed-0/best"),
+    "out is a run": (["train", "CartPole-v1", "--out", "RUNFOLDER"], "go on in it with --resume"),
     "no out": (["train", "CartPole-v1"], "required: --out"),
     "no steps given": (["collect", "CartPole-v1", "--out", "OUT"], "required: --steps"),
     "no environment": (["train", "--out", "OUT"], "required: ENV"),
@@ -247,6 +305,7 @@ def test_bad_input_gets_one_plain_sentence(name, cartpole_policy, tmp_path, capf
     assert captured.err.startswith("offnac: ")
     assert captured.err.count("\n") == 1
     assert captured.err.endswith("\n")
+    assert not captured.err.endswith(".\n")
     assert sentence in captured.err
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 

@@ -14,7 +14,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # From the bottom up: a module may import its own layer and those before it.
 LAYERS = (
-    "compile_cache errors files provenance "
+    "compile_cache errors files processes provenance "
     "settings schedules optimisers transition networks policy compatible",
     "ratios critics directions steps",
     "behaviour environments saved_policy actor_critic",

@@ -6,7 +6,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -17,13 +19,14 @@ from offnac import environments, files, presets
 from offnac.behaviour import Behaviour, Uniform
 from offnac.environments import HostEnvironment, is_native
 from offnac.environments.environment import Environment
-from offnac.errors import UserError
+from offnac.errors import Stopped, UserError
 from offnac.evaluation import rollout, statistics
 from offnac.logs import collect as log_collect
+from offnac.processes import Pipes
 from offnac.provenance import now, versions
 from offnac.saved_policy import Policy, load_policy
 from offnac.settings import describe
-from offnac.training.progress import Report, Stopped, Update, silent
+from offnac.training.progress import Report, Update, silent
 from offnac.training.protocol import Experiment
 from offnac.training.seed_folder import SeedFolder
 from offnac.training.stream import train_seeds
@@ -70,14 +73,20 @@ def train(
     task, experiment = prepare(request)
     all_seeds = list(range(first_seed, first_seed + seeds))
     workers = workers or os.cpu_count() or 1
-    if resume and (out / RUN).exists():
-        workers = _require_same(out, request).get("workers", workers)
+    before: dict[str, Any] = {}
+    if (out / RUN).exists():
+        if not resume:
+            raise UserError(
+                f"{out} exists already; go on in it with --resume, choose another --out, or remove it first"
+            )
+        before = _require_same(out, request)
+        workers = before.get("workers", workers)
     elif not resume or any(out.glob("*")):
         files.require_absent(out)
     record = {
         "format": "offnac-run",
         "request": request,
-        "seeds": all_seeds,
+        "seeds": sorted({*before.get("seeds", ()), *all_seeds}),
         "workers": workers,
         "settings": {
             "algorithm": describe(experiment.algorithm),
@@ -87,33 +96,27 @@ def train(
         },
         "versions": versions(),
         "date": now(),
+        "seconds": before.get("seconds", before.get("result", {}).get("seconds", 0.0)),
     }
     files.write_json(out / RUN, record)
-    began = time.perf_counter()
-    if is_native(task) or workers == 1 or seeds == 1:
-        runs = train_seeds(
-            task,
-            experiment,
-            all_seeds,
-            out,
-            test_episodes=test_episodes,
-            workers=workers,
-            report=report,
-            stop=stop,
-            provenance={"request": request},
-        )
-    else:
-        groups = [group.tolist() for group in np.array_split(all_seeds, min(workers, seeds))]
-        runs = _train_in_processes(out, groups, report, stop)
+    began = time.perf_counter() - record["seconds"]
+    try:
+        runs = _train(task, experiment, request, all_seeds, workers, out, report, stop)
+    except BaseException:
+        # Why it ended matters more than a disk that is too full for this number.
+        with suppress(OSError):
+            files.write_json(out / RUN, record | {"seconds": time.perf_counter() - began})
+        raise
+    seconds = time.perf_counter() - began
     result = {
         "algorithm": algorithm,
         "environment": environment,
         "preset": preset,
-        "seconds": time.perf_counter() - began,
+        "seconds": seconds,
         "train_steps": sum(run["train_steps"] for run in runs),
         "runs": runs,
     }
-    files.write_json(out / RUN, record | {"result": result})
+    files.write_json(out / RUN, record | {"seconds": seconds, "result": result})
     return result
 
 
@@ -128,6 +131,8 @@ def prepare(request: dict[str, Any]) -> tuple[Environment | HostEnvironment, Exp
         changes.pop("critic_power", presets.Powers().critics),
         changes.pop("actor_power", presets.Powers().actor),
     )
+    if changes.get("episodes", 0) >= 2**31:
+        raise UserError(f"--episodes must be below 2147483648, but it is {changes['episodes']}; give fewer")
     if request["max_steps"] is None:
         request = request | {"max_steps": presets.max_steps(request["environment"])}
     # Names and numbers are checked before a simulator is opened.
@@ -143,23 +148,51 @@ def prepare(request: dict[str, Any]) -> tuple[Environment | HostEnvironment, Exp
     )
 
 
+def _train(
+    task: Environment | HostEnvironment,
+    experiment: Experiment,
+    request: dict[str, Any],
+    seeds: list[int],
+    workers: int,
+    out: Path,
+    report: Report,
+    stop: Event,
+) -> list[dict[str, Any]]:
+    if not is_native(task) and min(workers, len(seeds)) > 1:
+        groups = [group.tolist() for group in np.array_split(seeds, min(workers, len(seeds)))]
+        return _train_in_processes(out, groups, report, stop)
+    return train_seeds(
+        task,
+        experiment,
+        seeds,
+        out,
+        test_episodes=request["test_episodes"],
+        workers=workers,
+        report=report,
+        stop=stop,
+        provenance={"request": request},
+    )
+
+
 def _train_in_processes(
     out: Path, groups: list[list[int]], report: Report, stop: Event
 ) -> list[dict[str, Any]]:
     """Host simulators hold Python's lock, so each group of seeds gets a process of its own."""
+    pipes = Pipes()
 
     def one(group: list[int]) -> None:
         command = [sys.executable, "-m", "offnac.worker", str(out), *map(str, group)]
         with (
             tempfile.TemporaryFile("w+") as errors,
-            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
+            subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
+            ) as process,
+            pipes.holding(process),
         ):
             assert process.stdout is not None
             for line in process.stdout:
                 seed, episodes, of, steps, average = line.split()
                 report(Update(int(seed), int(episodes), int(of), int(steps), float(average)))
-                if stop.is_set():
-                    process.terminate()
             process.wait()
             errors.seek(0)
             complaint = errors.read()
@@ -171,12 +204,17 @@ def _train_in_processes(
             raise RuntimeError(f"training the seeds {group} failed:\n{complaint}")
 
     with ThreadPoolExecutor(max_workers=len(groups)) as pool:
-        futures = [pool.submit(one, group) for group in groups]
+        pending = {pool.submit(one, group) for group in groups}
         try:
-            for future in futures:
-                future.result()
+            while pending:
+                done, pending = wait(pending, timeout=0.1, return_when=FIRST_EXCEPTION)
+                if stop.is_set():
+                    pipes.close()
+                for future in done:
+                    future.result()
         except BaseException:
             stop.set()
+            pipes.close()
             raise
     results = [SeedFolder(out, seed).result() for group in groups for seed in group]
     return [result for result in results if result is not None]
@@ -213,15 +251,31 @@ def evaluate(
     max_steps: int | None = None,
     report: Callable[[int], None] = lambda episodes: None,
 ) -> dict[str, Any]:
-    """Mean, SD, standard error and quantiles of the total reward by rollouts, actions sampled from π."""
+    """Mean, SD, standard error and quantiles of the total reward by rollouts, actions sampled from π.
+
+    Without ``max_steps`` the time limit is that of the policy's training on this task, else the task's own.
+    """
     _require_seeds(1, first_seed)
     if episodes < 1:
         raise UserError(f"at least one episode is needed, but --episodes is {episodes}")
     loaded = policy if isinstance(policy, Policy) else open_policy(policy)
-    task = environments.make(environment, max_steps)
+    task = environments.make(environment, _limit(loaded, environment) if max_steps is None else max_steps)
     require_fit(loaded, task.spec)
     totals = rollout.returns(task, loaded, episodes, first_seed, report)
-    return {**statistics.of_episodes(totals), "quantiles": statistics.quantiles(totals)}
+    return {
+        **statistics.of_episodes(totals),
+        "quantiles": statistics.quantiles(totals),
+        "max_steps": int(task.max_steps),
+    }
+
+
+def _limit(policy: Policy, environment: str) -> int | None:
+    """The time limit that a policy was trained with, where it was trained on this task."""
+    request = policy.provenance.get("request")
+    if not isinstance(request, dict) or request.get("environment") != environment:
+        return None
+    limit = request.get("max_steps")
+    return limit if isinstance(limit, int) else presets.max_steps(environment)
 
 
 def collect(
@@ -262,6 +316,11 @@ def open_policy(folder: Path | str) -> Policy:
         found = sorted(folder.glob("seed-*/best"))
         hint = f"such as {found[0]}" if found else "once a seed has finished"
         raise UserError(f"{folder} is a training run, not a policy; give one of the policies in it, {hint}")
+    if (folder / "best").is_dir() and not (folder / "policy.json").exists():
+        raise UserError(
+            f"{folder} is a seed of a training run, not a policy; "
+            f"give one of the policies in it, such as {folder / 'best'}"
+        )
     return load_policy(folder)
 
 
@@ -286,6 +345,8 @@ def _behaviour(name: str, spec: Spec) -> Behaviour:
             epsilon = float(share)
         except ValueError:
             folder = ""
+    if get_close_matches(name, ["uniform"]) and not Path(folder or name).exists():
+        raise UserError(f"behaviour '{name}' is not known; did you mean 'uniform'?")
     policy = open_policy(folder or name)
     require_fit(policy, spec)
     if epsilon is not None and not 0.0 <= epsilon <= 1.0:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from offnac import compile_cache, files
-from offnac.errors import UserError
+from offnac.errors import Stopped, UserError
 
 ALGORITHMS = ("ac", "nac", "offac", "offnac")
 
@@ -73,7 +73,7 @@ def _add_collect(commands: Any) -> None:
         help="who acts: every action alike, or a policy folder with a share EPS of uniform actions",
     )
     _add_seed(command)
-    _add_max_steps(command)
+    _add_max_steps(command, "the task's own")
 
 
 def _add_train(commands: Any) -> None:
@@ -92,15 +92,14 @@ def _add_train(commands: Any) -> None:
         "--preset",
         default="published",
         metavar="robust|published|paper|theory",
-        help="settings by name: replay and trust regions that every seed is meant to learn with, the published "
-        "configuration (default), the paper's tables with the errata's "
-        "corrections, or plain steps on two timescales",
+        help="settings by name: replay and trust regions (robust), what the experiments ran (published, the "
+        "default), the paper's tables with the errata's corrections, or plain steps on two timescales",
     )
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
     command.add_argument("--resume", action="store_true", help="go on where a stopped run in DIR was")
     command.add_argument("--seeds", type=int, default=1, metavar="N", help="how many runs (default 1)")
     _add_seed(command)
-    _add_max_steps(command)
+    _add_max_steps(command, "the paper's, else the task's own")
     command.add_argument(
         "--workers",
         type=int,
@@ -149,7 +148,7 @@ def _add_evaluate(commands: Any) -> None:
     command.add_argument("environment", metavar="ENV", help="a gymnax or Gymnasium id with discrete actions")
     command.add_argument("--episodes", type=int, default=1000, metavar="N", help="default 1000")
     _add_seed(command)
-    _add_max_steps(command)
+    _add_max_steps(command, "what the policy was trained with on ENV, else the task's own")
 
 
 def _add_reproduce(commands: Any) -> None:
@@ -213,8 +212,9 @@ def _add_seed(command: argparse.ArgumentParser) -> None:
     command.add_argument("--first-seed", type=int, default=0, metavar="S", help="the first seed (default 0)")
 
 
-def _add_max_steps(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--max-steps", type=int, metavar="N", help="time limit of an episode, in steps")
+def _add_max_steps(command: argparse.ArgumentParser, default: str) -> None:
+    text = f"time limit of an episode, in steps (default: {default})"
+    command.add_argument("--max-steps", type=int, metavar="N", help=text)
 
 
 def _collect(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -338,8 +338,6 @@ def _run(arguments: list[str]) -> int:
         root.print_help()
         return 0
     compile_cache.enable()
-    from offnac.training.progress import Stopped
-
     try:
         result = parsed.work(parsed)
     except Stopped:

@@ -1,12 +1,13 @@
 """What a person sees: progress on standard error, compact tables on standard output."""
 
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from threading import Event, Lock
+from threading import Event, Lock, current_thread, main_thread
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -21,16 +22,19 @@ from offnac.training.progress import Report, Update
 
 OUT = Console()
 ERR = Console(stderr=True)
+WIDE = 100
+"""Columns from which on a line of progress has room for more than the rate and the time left."""
 
 
 def _progress(quiet: bool) -> Progress:
     return Progress(
         TextColumn("{task.description}"),
-        BarColumn(),
+        # Narrow, so that 80 columns have room for the time left.
+        BarColumn(bar_width=12),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
-        TextColumn("time left"),
         TimeRemainingColumn(),
+        TextColumn("left"),
         console=ERR,
         transient=True,
         disable=quiet or not ERR.is_terminal,
@@ -46,7 +50,7 @@ def counting(what: str, unit: str, total: int, quiet: bool) -> Iterator[Callable
 
         def report(count: int) -> None:
             rate = count / (time.perf_counter() - began)
-            progress.update(task, completed=count, rate=f"{rate:,.0f} {unit}/s")
+            progress.update(task, completed=count, rate=f"{unit}, {rate:,.0f}/s")
 
         yield report
 
@@ -67,12 +71,12 @@ def training(seeds: int, quiet: bool) -> Iterator[tuple[Report, Event]]:
                 seen[update.seed] = update
                 steps = sum(seen[seed].steps - first[seed].steps for seed in seen)
                 average = sum(one.average for one in seen.values()) / len(seen)
-                rate = steps / (time.perf_counter() - began)
+                rate = f"episodes, {steps / (time.perf_counter() - began):,.0f} steps/s"
                 progress.update(
                     task,
                     total=seeds * update.of,
                     completed=sum(one.episodes for one in seen.values()),
-                    rate=f"episodes, {rate:,.0f} steps/s, average return {average:,.1f},",
+                    rate=rate if ERR.width < WIDE else f"{rate}, average return {average:,.1f}",
                 )
 
         yield report, stop
@@ -82,7 +86,7 @@ def training(seeds: int, quiet: bool) -> Iterator[tuple[Report, Event]]:
 def reproducing(quiet: bool) -> Iterator[tuple[Callable[[News], None], Event]]:
     """Progress over all runs of a reproduction, with the time left by the work that is done."""
     began = time.perf_counter()
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[news]}"))
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=12), TextColumn("{task.fields[news]}"))
     disable = quiet or not ERR.is_terminal
     with _stopping() as stop, Progress(*columns, console=ERR, transient=True, disable=disable) as progress:
         task = progress.add_task("reproducing", total=1.0, news="")
@@ -100,73 +104,87 @@ def reproducing(quiet: bool) -> Iterator[tuple[Callable[[News], None], Event]]:
 
 @contextmanager
 def _stopping() -> Iterator[Event]:
-    """An event that Ctrl-C sets, so that work can end with everything saved."""
+    """An event that Ctrl-C (or a polite kill) sets, so that work can end with everything saved. The second
+    one ends the process at once."""
     stop = Event()
-    # From a script without a terminal's signals (a thread, say) there is nothing to listen to.
-    try:
-        before = signal.signal(signal.SIGINT, lambda *_: stop.set())
-    except ValueError:
-        before = None
+    numbers = (signal.SIGINT, signal.SIGTERM)
+
+    def ask(*_: Any) -> None:
+        stop.set()
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
+        if ERR.is_terminal:
+            # The progress hid the cursor, and after a second Ctrl-C nobody would bring it back.
+            os.write(2, b"\x1b[?25h")
+
+    before = [signal.getsignal(number) for number in numbers]
+    # In a thread of a script there are no signals to listen to.
+    if listening := current_thread() is main_thread():
+        for number in numbers:
+            signal.signal(number, ask)
     try:
         yield stop
     finally:
-        if before is not None:
-            signal.signal(signal.SIGINT, before)
+        if listening:
+            for number, handler in zip(numbers, before, strict=True):
+                signal.signal(number, handler or signal.SIG_DFL)
 
 
 def show_log(result: dict[str, Any]) -> None:
-    OUT.print(
+    _line(
         f"{result['log']}: {result['rows']:,} rows, {result['episodes']:,} episodes of {result['behaviour']} "
-        f"behaviour in {result['environment']}, mean return {result['mean_return']:.2f}",
-        highlight=False,
-        soft_wrap=True,
+        f"behaviour in {result['environment']}, mean return {result['mean_return']:.2f}"
     )
 
 
 def show_evaluation(result: dict[str, Any]) -> None:
     quantiles = result["quantiles"]
-    table = Table("mean", "± SE", "SD", "min", "25%", "median", "75%", "max", "episodes")
+    _line(f"{result['episodes']:,} episodes of at most {result['max_steps']:,} steps")
+    table = _table("mean ± SE", "SD", "min", "25%", "median", "75%", "max")
     table.add_row(
-        f"{result['mean']:.2f}",
-        f"{result['se']:.2f}",
+        f"{result['mean']:.2f} ± {result['se']:.2f}",
         f"{result['sd']:.2f}",
-        *(f"{quantiles[q]:.1f}" for q in ("0", "0.25", "0.5", "0.75", "1")),
-        f"{result['episodes']:,}",
+        *(_short(quantiles[q]) for q in ("0", "0.25", "0.5", "0.75", "1")),
     )
     OUT.print(table)
 
 
 def show_training(result: dict[str, Any], out: Path) -> None:
-    table = Table(
-        *("seed", "train steps", "best average", "at episode", "test of best", "test of final"),
-        title=f"{result['algorithm']} on {result['environment']}, preset {result['preset']}",
-        title_justify="left",
-    )
+    _line(f"{result['algorithm']} on {result['environment']}, preset {result['preset']}")
+    table = _table("seed", "train steps", "best average", "episode", "test of best", "test of final")
     for run in result["runs"]:
         table.add_row(
             str(run["seed"]),
             f"{run['train_steps']:,}",
-            f"{run['best_average']:.1f}",
+            _short(run["best_average"]),
             str(run["best_episode"]),
-            *(f"{run[test]['mean']:.1f} ± {run[test]['se']:.1f}" for test in ("test", "final_test")),
+            *(f"{_short(run[test]['mean'])} ± {_short(run[test]['se'])}" for test in ("test", "final_test")),
         )
     OUT.print(table)
-    if len(result["runs"]) > 1:
-        for name, test in (("best checkpoint", "test"), ("final policy", "final_test")):
-            summary = statistics.across_seeds([run[test]["mean"] for run in result["runs"]])
-            OUT.print(
-                f"{name}: interquartile mean {summary['iqm']:.1f} "
-                f"[{summary['low']:.1f}, {summary['high']:.1f}], "
-                f"median {summary['median']:.1f}, best {summary['best']:.1f}, worst {summary['worst']:.1f}",
-                highlight=False,
+    tests = {
+        name: [run[test]["mean"] for run in result["runs"]]
+        for name, test in (("best checkpoint", "test"), ("final policy", "final_test"))
+    }
+    # An interval from two seeds would promise what two numbers cannot tell.
+    if len(result["runs"]) == 2:
+        for name, (one, other) in tests.items():
+            _line(f"{name}: {_short(one)} and {_short(other)}")
+    elif len(result["runs"]) > 2:
+        table = _table("across seeds", "interquartile mean", "median", "best", "worst")
+        for name, means in tests.items():
+            summary = statistics.across_seeds(means)
+            interval = escape(f"[{_short(summary['low'])}, {_short(summary['high'])}]")
+            table.add_row(
+                name,
+                f"{_short(summary['iqm'])} {interval}",
+                *(_short(summary[number]) for number in ("median", "best", "worst")),
             )
-    OUT.print(f"policies in {out}/seed-*/best and /final", highlight=False, soft_wrap=True)
+        OUT.print(table)
+    _line(f"policies in {out}/seed-*/best and /final")
     if result["algorithm"].startswith("off"):
-        OUT.print(
+        _line(
             "the best checkpoint was chosen by running the learned policy in the simulator; "
-            "the final policy needed none",
-            highlight=False,
-            soft_wrap=True,
+            "the final policy needed none"
         )
 
 
@@ -204,6 +222,18 @@ def show_reproduction(summary: dict[str, Any], out: Path) -> None:
         highlight=False,
         soft_wrap=True,
     )
+
+
+def _line(text: str) -> None:
+    """A line as it is: only a terminal may break it, and nothing in it is markup."""
+    OUT.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for name in names:
+        table.add_column(name, no_wrap=True)
+    return table
 
 
 def _short(value: float) -> str:

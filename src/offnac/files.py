@@ -20,13 +20,27 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         if temporary.is_dir() and path.is_dir():
-            shutil.rmtree(path)
-        os.replace(temporary, path)
+            _replace_folder(temporary, path)
+        else:
+            os.replace(temporary, path)
     finally:
         if temporary.is_dir():
             shutil.rmtree(temporary)
         else:
             temporary.unlink(missing_ok=True)
+
+
+def _replace_folder(new: Path, path: Path) -> None:
+    """No system call puts a folder in the place of a full one, so there is a moment without either; but
+    what was there is removed only once the new one stands, and comes back if that fails."""
+    old = path.with_name(f".{path.name}.{os.getpid()}.old")
+    os.replace(path, old)
+    try:
+        os.replace(new, path)
+    except BaseException:
+        os.replace(old, path)
+        raise
+    shutil.rmtree(old)
 
 
 def write_json(path: Path, value: Any) -> None:

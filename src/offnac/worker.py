@@ -3,25 +3,23 @@
 News goes to standard output, a line for each training episode.
 """
 
-import signal
 import sys
 from pathlib import Path
-from threading import Event
 
-from offnac import api, files
-from offnac.errors import UserError
-from offnac.training.progress import Stopped, Update
-from offnac.training.stream import train_seeds
-
-
-def report(update: Update) -> None:
-    print(*update, flush=True)
+from offnac import files, processes
+from offnac.errors import Stopped, UserError
 
 
 def main(arguments: list[str]) -> int:
-    stop = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    # First of all, and JAX only then: importing it takes seconds.
+    stop = processes.asked_to_stop()
+    from offnac import api
+    from offnac.training.progress import Update
+    from offnac.training.stream import train_seeds
+
+    def report(update: Update) -> None:
+        print(*update, flush=True)
+
     out, seeds = Path(arguments[0]), [int(seed) for seed in arguments[1:]]
     request = files.read_json(out / api.RUN)["request"]
     try:

@@ -71,11 +71,11 @@ def test_a_name_like_no_other_is_answered_with_an_example():
 
 @pytest.mark.parametrize("name", ["Pendulum-v1", "LunarLanderContinuous-v3"])
 def test_continuous_actions_are_refused(name):
-    assert "needs discrete actions" in refusal(name)
+    assert "only discrete actions" in refusal(name)
 
 
 def test_observations_that_are_no_vector_are_refused():
-    assert "needs Box or Discrete observations" in refusal("Blackjack-v1")
+    assert "only Box and Discrete observations" in refusal("Blackjack-v1")
 
 
 @pytest.mark.parametrize("max_steps", [0, -3])

@@ -17,7 +17,7 @@ from safetensors.numpy import load_file
 
 from offnac import api, files, presets, worker
 from offnac.environments import HostEnvironment
-from offnac.training import lockstep
+from offnac.training import lockstep, stream
 from offnac.training.progress import silent
 from offnac.training.stream import train_seeds
 
@@ -88,8 +88,9 @@ def test_a_process_that_cannot_write_says_why(tmp_path, capsys, monkeypatch):
     def fill_up(*arguments, **named):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(worker, "train_seeds", fill_up)
-    monkeypatch.setattr(worker.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(stream, "train_seeds", fill_up)
+    # This process is to keep its signals, and to outlive the end of its standard input.
+    monkeypatch.setattr(worker.processes, "asked_to_stop", Event)
     request = {**TASK, "preset": "published", "episodes": 8}
     files.write_json(tmp_path / api.RUN, {"request": request})
     assert worker.main([str(tmp_path), "0", "1"]) == 2

@@ -18,7 +18,8 @@ from offnac.transition import Spec
 GAMMA = 0.9
 SPEC = Spec("probe", 1, 2)
 STEPS = 1500
-RATES = {"actor_rate": 5e-3, "value_rate": 5e-3, "x_rate": 2e-2, "ratio_rate": 1e-3}
+RATES = {"actor_rate": 5e-3, "value_rate": 5e-3}
+NATURAL, OFF_POLICY = {"x_rate": 2e-2}, {"ratio_rate": 1e-3}
 LENGTH = {"probe-discount": 2, "probe-truncation": 10}
 
 
@@ -39,7 +40,8 @@ def padded(mdp: TabularMDP) -> TabularMDP:
 def learn(name, algorithm, terminal=False):
     """(V, π) in each of the probe's states after a short run."""
     mdp = PROBES[name]().environment
-    experiment = presets.experiment("paper", algorithm, SPEC, gamma=GAMMA, **RATES)
+    rates = RATES | (NATURAL if "nac" in algorithm else {}) | (OFF_POLICY if "off" in algorithm else {})
+    experiment = presets.experiment("paper", algorithm, SPEC, gamma=GAMMA, **rates)
     protocol = replace(experiment.protocol, time_limit_terminal=terminal)
     run = start(experiment.algorithm, protocol, SPEC, jax.random.key(0))
     episodes = STEPS // LENGTH.get(name, 1)

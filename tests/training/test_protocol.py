@@ -114,6 +114,9 @@ def test_records_have_a_row_for_each_episode_and_agree_with_the_result(algorithm
         *("episode", "train_return", "train_length", "evaluation_return", "evaluation_length"),
         *("average", "best_average", "effective_sample_size"),
     ]
+    assert {name for name, column in rows.items() if column.dtype == np.int32} == {
+        *("episode", "train_length", "evaluation_length")
+    }
     assert_array_equal(rows["episode"], np.arange(10))
     assert rows["train_length"].sum() == result["train_steps"]
     assert np.all((rows["train_length"] >= 1) & (rows["train_length"] <= 30))

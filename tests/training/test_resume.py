@@ -183,6 +183,23 @@ def test_more_seeds_train_only_the_new_ones(native, tmp_path, same_seed):
     same_seed(native / "seed-1", out / "seed-1")
 
 
+def test_resuming_fewer_seeds_forgets_none_and_time_adds_up(tmp_path):
+    out, quick = tmp_path / "run", NATIVE | {"episodes": 2}
+    first = api.train(**quick, out=out)
+    again = api.train(**quick | {"seeds": 1}, out=out, resume=True)
+    record = json.loads((out / api.RUN).read_text())
+    assert record["seeds"] == [0, 1]
+    assert [run["seed"] for run in record["result"]["runs"]] == [0]
+    assert record["seconds"] == again["seconds"] > first["seconds"]
+
+
+def test_the_time_of_a_stopped_run_counts(tmp_path):
+    with pytest.raises(Interrupted):
+        api.train(**NATIVE, out=tmp_path / "run", report=interrupt_after(1))
+    spent = json.loads((tmp_path / "run" / api.RUN).read_text())["seconds"]
+    assert api.train(**NATIVE, out=tmp_path / "run", resume=True)["seconds"] > spent > 0
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [

@@ -27,7 +27,7 @@ def make(name: str, max_steps: int | None = None) -> Environment | HostEnvironme
     """Open a task; ``max_steps`` replaces its own time limit."""
     if max_steps is not None and not 1 <= max_steps < 2**31:
         raise UserError(
-            f"max_steps must be at least 1 and below 2147483648, and {max_steps} came; give another, or none."
+            f"max_steps must be at least 1 and below 2147483648, and {max_steps} came; give another, or none"
         )
     if name in TABULAR or name in PROBES:
         task = TABULAR[name]() if name in TABULAR else PROBES[name]().environment
@@ -38,8 +38,8 @@ def make(name: str, max_steps: int | None = None) -> Environment | HostEnvironme
         return HostEnvironment(name, max_steps)
     known = {other.lower(): other for other in names()}
     close = [known[match] for match in get_close_matches(name.lower(), known)]
-    advice = f"did you mean {' or '.join(close)}?" if close else "give a Gymnasium id, such as CartPole-v1."
-    raise UserError(f"There is no environment {name!r}; {advice}")
+    advice = f"did you mean {' or '.join(close)}?" if close else "give a Gymnasium id, such as CartPole-v1"
+    raise UserError(f"there is no environment {name!r}; {advice}")
 
 
 def names() -> list[str]:

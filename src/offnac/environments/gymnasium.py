@@ -28,7 +28,7 @@ class HostEnvironment:
         actions, observed = self._task.action_space, self._task.observation_space
         if not isinstance(actions, Discrete):
             raise UserError(
-                f"offnac needs discrete actions, and {name} has {actions}; choose another environment."
+                f"only discrete actions are supported, and {name} has {actions}; choose another environment"
             )
         if isinstance(observed, Discrete):
             size = int(observed.n)
@@ -36,8 +36,8 @@ class HostEnvironment:
             size = math.prod(observed.shape)
         else:
             raise UserError(
-                f"offnac needs Box or Discrete observations, and {name} has {observed}; "
-                "wrap the environment so that it gives a vector."
+                f"only Box and Discrete observations are supported, and {name} has {observed}; "
+                "wrap the environment so that it gives a vector"
             )
         self.spec = Spec(name=name, observation_size=size, actions=int(actions.n))
         self._first_action = int(actions.start)
@@ -90,7 +90,7 @@ def _registered(name: str) -> str:
             import_module(module)
         except ImportError as error:
             raise UserError(
-                f"{name} needs the module {module}, which is not installed; install it."
+                f"{name} needs the module {module}, which is not installed; install it"
             ) from error
     return identifier
 
@@ -103,6 +103,11 @@ def _open(name: str, max_steps: int | None) -> Any:
         limit = max_steps or gymnasium.spec(identifier).max_episode_steps or ENDLESS
         return gymnasium.make(identifier, max_episode_steps=limit, disable_env_checker=True)
     except (gymnasium.error.DependencyNotInstalled, ImportError) as error:
-        raise UserError(f"{name} needs a package that is not installed: {error}") from error
+        raise UserError(f"{name} needs a package that is not installed: {_sentence(error)}") from error
     except gymnasium.error.Error as error:
-        raise UserError(f"Gymnasium cannot open {name}: {error}") from error
+        raise UserError(f"Gymnasium cannot open {name}: {_sentence(error)}") from error
+
+
+def _sentence(error: Exception) -> str:
+    """What another package says, on one line and without the period that ours do not have."""
+    return " ".join(str(error).split()).rstrip(".")

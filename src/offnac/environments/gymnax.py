@@ -71,16 +71,16 @@ def _task(name: str) -> _Task:
             rules, parameters = gymnax.make(name)
         except OSError as error:
             raise UserError(
-                f"{name} needs data that could not be fetched ({error}); check the network."
+                f"{name} needs data that could not be fetched ({error}); check the network"
             ) from error
         actions, observed = rules.action_space(parameters), rules.observation_space(parameters)
     if not isinstance(actions, spaces.Discrete):
         raise UserError(
-            f"offnac needs discrete actions, and {name} has {actions}; choose another environment."
+            f"only discrete actions are supported, and {name} has {actions}; choose another environment"
         )
     if not isinstance(observed, spaces.Discrete | spaces.Box):
         raise UserError(
-            f"offnac needs Box or Discrete observations, and {name} has {observed}; choose another one."
+            f"only Box and Discrete observations are supported, and {name} has {observed}; choose another one"
         )
     one_hot = isinstance(observed, spaces.Discrete)
     size = observed.n if one_hot else math.prod(observed.shape)

@@ -1,6 +1,7 @@
 """The value of a policy by running it: many episodes at once, on either kind of simulator."""
 
 from collections.abc import Callable
+from threading import Event
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +13,7 @@ from offnac.behaviour import Behaviour
 from offnac.environments import HostEnvironment, is_native
 from offnac.environments.environment import Environment
 from offnac.environments.episode import finish
+from offnac.errors import Stopped
 from offnac.saved_policy import Policy
 
 BLOCK = 250
@@ -28,20 +30,29 @@ def returns(
     episodes: int,
     seed: int,
     report: Callable[[int], None] = lambda episodes: None,
+    stop: Event | None = None,
 ) -> NDArray[np.float64]:
     """The total rewards of ``episodes`` episodes of π, actions sampled. Episode i draws all its numbers
-    from (seed, i), whichever simulator plays it."""
+    from (seed, i), whichever simulator plays it. :class:`Stopped` once ``stop`` is set."""
+    stop = stop or Event()
     if is_native(environment):
-        return _native(environment, policy, episodes, seed, report)
-    return _host(environment, policy, episodes, seed, report)
+        return _native(environment, policy, episodes, seed, report, stop)
+    return _host(environment, policy, episodes, seed, report, stop)
 
 
 def _native(
-    environment: Environment, policy: Policy, episodes: int, seed: int, report: Callable[[int], None]
+    environment: Environment,
+    policy: Policy,
+    episodes: int,
+    seed: int,
+    report: Callable[[int], None],
+    stop: Event,
 ) -> NDArray[np.float64]:
     """Blocks of one width, so that a changed number of episodes does not recompile."""
     key, totals = jax.random.fold_in(jax.random.key(seed), TEST), np.zeros(0)
     while len(totals) < episodes:
+        if stop.is_set():
+            raise Stopped
         block = _block(environment, policy.acting(), key, len(totals))
         totals = np.concatenate([totals, np.asarray(block, float)])
         report(min(len(totals), episodes))
@@ -64,6 +75,7 @@ def _host(
     episodes: int,
     seed: int,
     report: Callable[[int], None],
+    stop: Event,
 ) -> NDArray[np.float64]:
     width = min(LOCKSTEP, episodes)
     simulators = [environment, *(environment.another() for _ in range(width - 1))]
@@ -84,6 +96,8 @@ def _host(
         for slot in range(width):
             begin(slot)
         while any(episode is not None for episode in playing):
+            if stop.is_set():
+                raise Stopped
             cumulative = policy.probabilities(observations).astype(float).cumsum(axis=1)
             for slot, episode in enumerate(playing):
                 if episode is None:

@@ -1,30 +1,21 @@
 """One process that does one job of a reproduction: ``python -m offnac.experiments.job DIR REQUEST``.
 
 REQUEST is a JSON object, the arguments of :func:`offnac.api.train`. News goes to standard output, a line
-each. The end of standard input asks it to stop, so that it stops as well when whoever began it is killed.
+each.
 """
 
 import fcntl
 import json
 import os
-import signal
 import sys
 from pathlib import Path
-from threading import Event, Thread
 
-from offnac import compile_cache, files
+from offnac import compile_cache, files, processes
 from offnac.errors import UserError
-
-GRACE_SECONDS = 10.0
-"""How long a job may take to stop by itself; what takes longer is a test, which is simply made again."""
 
 
 def main(arguments: list[str]) -> int:
-    # Ctrl-C reaches every process of the terminal; here only the end of standard input counts.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    stop = Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    Thread(target=_listen, args=(stop,), daemon=True).start()
+    stop = processes.asked_to_stop()
     compile_cache.enable()
     from offnac import api
     from offnac.training.progress import Stopped, Update
@@ -50,15 +41,6 @@ def main(arguments: list[str]) -> int:
         print(sentence, file=sys.stderr)
         return 2
     return 0
-
-
-def _listen(stop: Event) -> None:
-    # Not through sys.stdin, whose lock would be held when the interpreter ends.
-    while os.read(0, 1024):
-        pass
-    stop.set()
-    Event().wait(GRACE_SECONDS)
-    os._exit(130)
 
 
 if __name__ == "__main__":

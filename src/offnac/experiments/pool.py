@@ -11,14 +11,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Lock
 from typing import NamedTuple
 
 from offnac.experiments.jobs import RUNS, Job, cores_of_each
+from offnac.processes import Pipes
 
 THREADS = ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 """What XLA's and the linear algebra's thread pools read."""
@@ -66,7 +66,7 @@ def run(
     counts jobs that were done before."""
     at_once, cores = cores_of_each(workers, len(jobs))
     board = _Board(jobs, finished, report)
-    pipes = _Pipes()
+    pipes = Pipes()
     with ThreadPoolExecutor(max_workers=at_once) as pool:
         pending = {pool.submit(_do, job, out, cores, board, pipes, stop) for job in jobs}
         try:
@@ -82,7 +82,7 @@ def run(
             raise
 
 
-def _do(job: Job, out: Path, cores: int, board: "_Board", pipes: "_Pipes", stop: Event) -> Outcome:
+def _do(job: Job, out: Path, cores: int, board: "_Board", pipes: Pipes, stop: Event) -> Outcome:
     if stop.is_set():
         return Outcome(job, True, 0.0)
     began = time.perf_counter()
@@ -115,38 +115,6 @@ def _do(job: Job, out: Path, cores: int, board: "_Board", pipes: "_Pipes", stop:
     if status != 0 and not stopped and not complaint:
         complaint = f"the process ended with status {status}"
     return Outcome(job, stopped, time.perf_counter() - began, "" if status == 0 or stopped else complaint)
-
-
-class _Pipes:
-    """The standard inputs of all jobs at work; closing them asks the jobs to stop."""
-
-    def __init__(self) -> None:
-        self.processes: set[subprocess.Popen[str]] = set()
-        self.closed, self.lock = False, Lock()
-
-    @contextmanager
-    def holding(self, process: "subprocess.Popen[str]") -> Iterator[None]:
-        with self.lock:
-            self.processes.add(process)
-            if self.closed:
-                _close(process)
-        try:
-            yield
-        finally:
-            with self.lock:
-                self.processes.remove(process)
-            _close(process)
-
-    def close(self) -> None:
-        with self.lock:
-            self.closed = True
-            for process in self.processes:
-                _close(process)
-
-
-def _close(process: "subprocess.Popen[str]") -> None:
-    if process.stdin is not None and not process.stdin.closed:
-        process.stdin.close()
 
 
 class _Board:

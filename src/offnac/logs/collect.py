@@ -15,7 +15,7 @@ from offnac.behaviour import Behaviour, Uniform
 from offnac.environments import HostEnvironment, is_native
 from offnac.environments.environment import Environment
 from offnac.environments.episode import Episode, advance, begin
-from offnac.logs.schema import LogWriter
+from offnac.logs.schema import writing
 from offnac.transition import Transition
 
 BLOCK = 1 << 15
@@ -43,7 +43,7 @@ def collect(
         blocks = _host(environment, behaviour, seed)
     returns: list[float] = []
     written, cut, last = 0, False, -1
-    with LogWriter(path, environment.spec, metadata) as log:
+    with writing(path, environment.spec, metadata) as log:
         while written < steps:
             episode, rows = next(blocks)
             count = min(len(episode), steps - written)

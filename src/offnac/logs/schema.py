@@ -3,8 +3,9 @@
 Rows are steps, in order, episode after episode.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -34,16 +35,22 @@ def schema(spec: Spec, metadata: dict[str, str] | None = None) -> pa.Schema:
     )
 
 
+@contextmanager
+def writing(path: Path, spec: Spec, metadata: dict[str, str] | None = None) -> Iterator["LogWriter"]:
+    """Write a log that appears under its name only when it is complete."""
+    described = schema(spec, metadata)
+    with (
+        files.replacing(path) as temporary,
+        pq.ParquetWriter(temporary, described, compression="zstd") as writer,
+    ):
+        yield LogWriter(writer, described)
+
+
 class LogWriter:
-    """Appends blocks of steps to a log that appears under its name only when it is complete."""
+    """Appends blocks of steps to a log."""
 
-    def __init__(self, path: Path, spec: Spec, metadata: dict[str, str] | None = None) -> None:
-        self._replacing = files.replacing(path)
-        self._schema = schema(spec, metadata)
-
-    def __enter__(self) -> "LogWriter":
-        self._writer = pq.ParquetWriter(self._replacing.__enter__(), self._schema, compression="zstd")
-        return self
+    def __init__(self, writer: pq.ParquetWriter, described: pa.Schema) -> None:
+        self._writer, self._schema = writer, described
 
     def write(self, episode: NDArray[Any], rows: Transition) -> None:
         def vectors(values: Any) -> pa.FixedSizeListArray:
@@ -66,13 +73,3 @@ class LogWriter:
             for column in columns.values()
         ]
         self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            self._writer.close()
-        except BaseException as closing:
-            self._replacing.__exit__(type(closing), closing, closing.__traceback__)
-            raise
-        self._replacing.__exit__(kind, error, trace)

@@ -58,16 +58,21 @@ def load(path: Path, template: Run) -> tuple[Run, Columns]:
             "remove its folder to start that seed again"
         ) from error
     run = jax.tree.unflatten(jax.tree.structure(template), leaves)
-    return run, {name: tensors[f"records.{name}"] for name in Record._fields}
+    return run, {name: tensors[f"records.{name}"].astype(_dtype(name)) for name in Record._fields}
+
+
+def _dtype(name: str) -> type[np.int32 | np.float32]:
+    """Lengths are counts, and the rest are measurements."""
+    return np.int32 if name.endswith("_length") else np.float32
 
 
 def no_records() -> Columns:
-    return {name: np.zeros(0, np.float32) for name in Record._fields}
+    return {name: np.zeros(0, _dtype(name)) for name in Record._fields}
 
 
 def append(records: Columns, new: Record, count: int) -> Columns:
     """Add the first ``count`` rows of a chunk's records."""
     return {
-        name: np.concatenate([records[name], np.asarray(column[:count], np.float32)])
+        name: np.concatenate([records[name], np.asarray(column[:count], _dtype(name))])
         for name, column in new._asdict().items()
     }

@@ -171,11 +171,9 @@ def train_seeds(
     for index, folder in enumerate(folders):
         result = folder.result()
         if result is None:
-            if stop.is_set():
-                raise Stopped
             run = group.finished_run(index)
             result = folder.finish(
-                environment, experiment, run, group.records[index], test_episodes, provenance
+                environment, experiment, run, group.records[index], test_episodes, provenance, stop
             )
         results.append(result)
     return results

@@ -3,6 +3,10 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from offnac.errors import Stopped
+
+__all__ = ["Report", "Stopped", "Update", "silent"]
+
 
 class Update(NamedTuple):
     """News of one seed."""
@@ -17,10 +21,6 @@ class Update(NamedTuple):
 
 
 Report = Callable[[Update], None]
-
-
-class Stopped(Exception):
-    """Training stopped on request, between two episodes, with everything saved."""
 
 
 def silent(update: Update) -> None:

@@ -7,6 +7,7 @@
 """
 
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import jax.numpy as jnp
@@ -55,6 +56,7 @@ class SeedFolder:
         records: Columns,
         test_episodes: int,
         provenance: dict[str, Any],
+        stop: Event,
     ) -> dict[str, Any]:
         """Test the best checkpoint and the final policy, and write both with the result."""
         self.save(run, records)
@@ -63,7 +65,7 @@ class SeedFolder:
             policy = self._policy(experiment, environment.spec, theta, provenance | {"checkpoint": name})
             policy.save(self.path / name)
             tests[name] = statistics.of_episodes(
-                rollout.returns(environment, policy, test_episodes, self.seed)
+                rollout.returns(environment, policy, test_episodes, self.seed, stop=stop)
             )
         result = {
             "seed": self.seed,

@@ -53,12 +53,12 @@ def train_seeds(
     with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
         futures = [pool.submit(one, seed) for seed in seeds]
         try:
-            wait(futures, return_when=FIRST_EXCEPTION)
+            # The first to fail says why; the others then only stop.
+            for future in wait(futures, return_when=FIRST_EXCEPTION).done:
+                future.result()
         except BaseException:
             stop.set()
             raise
-        if any(future.done() and future.exception() is not None for future in futures):
-            stop.set()
         return [future.result() for future in futures]
 
 
@@ -100,4 +100,4 @@ def _train_seed(
         report(Update(seed, done + count, experiment.episodes, int(run.train_steps), float(run.average)))
         seconds = time.perf_counter() - began
         count = max(1, min(CAPACITY, 2 * count, int(count * CHUNK_SECONDS / seconds)))
-    return folder.finish(environment, experiment, run, records, test_episodes, provenance)
+    return folder.finish(environment, experiment, run, records, test_episodes, provenance, stop)

@@ -1,0 +1,65 @@
+"""Processes that stop when they are asked to, or when whoever began them is gone.
+
+The end of a process's standard input asks it to stop: a pipe also ends when its other side is killed.
+"""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Lock, Thread
+
+GRACE_SECONDS = 10.0
+"""How long a process may take to stop by itself; what takes longer is done again by ``--resume``."""
+
+
+class Pipes:
+    """The standard inputs of all processes at work; closing them asks the processes to stop."""
+
+    def __init__(self) -> None:
+        self.processes: set[subprocess.Popen[str]] = set()
+        self.closed, self.lock = False, Lock()
+
+    @contextmanager
+    def holding(self, process: "subprocess.Popen[str]") -> Iterator[None]:
+        with self.lock:
+            self.processes.add(process)
+            if self.closed:
+                _close(process)
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.processes.remove(process)
+            _close(process)
+
+    def close(self) -> None:
+        with self.lock:
+            self.closed = True
+            for process in self.processes:
+                _close(process)
+
+
+def _close(process: "subprocess.Popen[str]") -> None:
+    if process.stdin is not None and not process.stdin.closed:
+        process.stdin.close()
+
+
+def asked_to_stop() -> Event:
+    """In such a process: an event that is set once it is to stop."""
+    # Ctrl-C reaches every process of the terminal; here only the end of standard input counts.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stop = Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    Thread(target=_listen, args=(stop,), daemon=True).start()
+    return stop
+
+
+def _listen(stop: Event) -> None:
+    # Not through sys.stdin, whose lock would be held when the interpreter ends.
+    while os.read(0, 1024):
+        pass
+    stop.set()
+    Event().wait(GRACE_SECONDS)
+    os._exit(130)
