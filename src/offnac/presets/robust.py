@@ -30,7 +30,7 @@ class RobustRow:
     actor: tuple[int, ...] = (16,)
     value: tuple[int, ...] = (64, 64)
     actor_rate: float = 0.03
-    """β at most; the trust region may allow less."""
+    """β at most, along x; the trust region may allow less."""
     kl: float = 1e-4
     value_rate: float = 3e-3
     target_rate: float = 0.05
@@ -41,7 +41,7 @@ class RobustRow:
     minibatches: int = 40
     updates: int = 1
     entropy: float | None = None
-    evidence: int = 5
+    evidence: int = 1
     ratio_rows: int = 1024
     ratio_ridge: float = 0.1
     ratio_bound: float = 10.0
@@ -65,8 +65,8 @@ _MOUNTAIN_CAR = RobustRow(
 _LUNAR_LANDER = RobustRow(actor=(64,), value=(128, 128), kl=3e-4, capacity=1 << 17)
 
 ON_POLICY = {
-    "CartPole-v1": replace(_CARTPOLE, kl=3e-4, capacity=1 << 13, batch=2560, minibatches=20),
-    "Acrobot-v1": replace(_ACROBOT, capacity=1 << 18),
+    "CartPole-v1": replace(_CARTPOLE, actor_rate=0.3, kl=3e-4, capacity=1 << 13, batch=2560, minibatches=20),
+    "Acrobot-v1": replace(_ACROBOT, capacity=1 << 18, evidence=5),
     "MountainCar-v0": replace(_MOUNTAIN_CAR, capacity=1 << 20, updates=6, evidence=12),
     "LunarLander-v3": _LUNAR_LANDER,
 }
@@ -111,7 +111,10 @@ def robust(
             ratios=ratios,
             critic=Minibatches(critic, row.minibatches),
             direction=direction,
-            step=TrustRegion(rate=Constant(row.actor_rate), kl=Constant(row.kl)),
+            # The vanilla direction is shorter than x by about the eigenvalues of F.
+            step=TrustRegion(
+                rate=Constant(row.actor_rate if natural else 10.0 * row.actor_rate), kl=Constant(row.kl)
+            ),
             gamma=gamma,
             entropy=row.entropy,
         ),

@@ -37,6 +37,11 @@ SAVE_SECONDS_WITH_MEMORY = 60.0
 """A memory is many megabytes."""
 
 
+WIDTH = 8
+"""Seeds in a group. Always as many, empty places included: a product of matrices of another shape
+adds up in another order, and a seed's result must not depend on how many others there are."""
+
+
 class Phase(IntEnum):
     RATIO = 0
     TRAIN = 1
@@ -161,7 +166,22 @@ def train_seeds(
     stop: Event,
     provenance: dict[str, Any],
 ) -> list[dict[str, Any]]:
-    folders = [SeedFolder(out, seed) for seed in seeds]
+    results = []
+    for first in range(0, len(seeds), WIDTH):
+        folders = [SeedFolder(out, seed) for seed in seeds[first : first + WIDTH]]
+        results += _train_group(environment, experiment, folders, test_episodes, report, stop, provenance)
+    return results
+
+
+def _train_group(
+    environment: HostEnvironment,
+    experiment: Experiment,
+    folders: list[SeedFolder],
+    test_episodes: int,
+    report: Report,
+    stop: Event,
+    provenance: dict[str, Any],
+) -> list[dict[str, Any]]:
     group = _Group(environment, experiment, folders, report)
     try:
         group.train(stop)
@@ -190,7 +210,7 @@ class _Group:
         report: Report,
     ) -> None:
         self.experiment, self.folders, self.report = experiment, folders, report
-        self.spec, count = environment.spec, len(folders)
+        self.spec, count = environment.spec, WIDTH
         runs: list[Any] = []
         self.records = []
         for folder in folders:
@@ -200,11 +220,12 @@ class _Group:
             self.records.append(records)
         # Memories are large and seeds end their episodes at different times: each stays on its own.
         slim = [run._replace(memory=None) for run in runs]
+        slim += slim[-1:] * (WIDTH - len(slim))
         self.run: Run = jax.tree.map(lambda *leaves: jnp.stack(leaves), *slim)
         self.learner = self.run.learner
         self.simulators = [environment.another() for _ in folders]
         self.phase = np.full(count, Phase.FINISHED, np.int32)
-        self.episode = np.array([int(run.episode) for run in runs], np.int32)
+        self.episode = np.array([int(run.episode) for run in slim], np.int32)
         self.step = np.zeros(count, np.int32)
         self.total = np.zeros(count, np.float32)
         self.observation = np.zeros((count, self.spec.observation_size), np.float32)
@@ -309,7 +330,7 @@ class _Group:
         return ended
 
     def _simulate(self, action: NDArray[Any], prob: NDArray[Any]) -> tuple[Transition, NDArray[np.bool_]]:
-        count = len(self.folders)
+        count = len(self.phase)
         observation, step = self.observation.copy(), self.step.copy()
         reward = np.zeros(count, np.float32)
         terminated, truncated = np.zeros(count, bool), np.zeros(count, bool)

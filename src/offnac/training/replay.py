@@ -37,7 +37,7 @@ class Replay:
     """Updates after each training episode."""
     warm_up: int = 5
     """Episodes that are only recorded."""
-    evidence: int = 5
+    evidence: int = 1
     """Rows that must be unlike the others before anything is learned."""
 
     def empty(self, spec: Spec) -> Memory:
