@@ -6,9 +6,13 @@ The end of a process's standard input asks it to stop: a pipe also ends when its
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Lock, Thread
+
+from offnac import files
+from offnac.errors import Stopped, UserError
 
 GRACE_SECONDS = 10.0
 """How long a process may take to stop by itself; what takes longer is done again by ``--resume``."""
@@ -63,3 +67,20 @@ def _listen(stop: Event) -> None:
     stop.set()
     Event().wait(GRACE_SECONDS)
     os._exit(130)
+
+
+def exit_status(work: Callable[[], object]) -> int:
+    """Do a process's work: 0; 130 where it was stopped; 2 and one sentence where the input is at fault."""
+    try:
+        work()
+    except Stopped:
+        return 130
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except OSError as error:
+        if (sentence := files.advice(error)) is None:
+            raise
+        print(sentence, file=sys.stderr)
+        return 2
+    return 0

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from offnac import files, processes
-from offnac.errors import Stopped, UserError
 
 
 def main(arguments: list[str]) -> int:
@@ -20,9 +19,9 @@ def main(arguments: list[str]) -> int:
     def report(update: Update) -> None:
         print(*update, flush=True)
 
-    out, seeds = Path(arguments[0]), [int(seed) for seed in arguments[1:]]
-    request = files.read_json(out / api.RUN)["request"]
-    try:
+    def work() -> None:
+        out, seeds = Path(arguments[0]), [int(seed) for seed in arguments[1:]]
+        request = files.read_json(out / api.RUN)["request"]
         task, experiment = api.prepare(request)
         train_seeds(
             task,
@@ -34,17 +33,8 @@ def main(arguments: list[str]) -> int:
             stop=stop,
             provenance={"request": request},
         )
-    except Stopped:
-        return 130
-    except UserError as error:
-        print(error, file=sys.stderr)
-        return 2
-    except OSError as error:
-        if (sentence := files.advice(error)) is None:
-            raise
-        print(sentence, file=sys.stderr)
-        return 2
-    return 0
+
+    return processes.exit_status(work)
 
 
 if __name__ == "__main__":

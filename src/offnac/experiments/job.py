@@ -10,37 +10,27 @@ import os
 import sys
 from pathlib import Path
 
-from offnac import compile_cache, files, processes
-from offnac.errors import UserError
+from offnac import compile_cache, processes
 
 
 def main(arguments: list[str]) -> int:
     stop = processes.asked_to_stop()
     compile_cache.enable()
     from offnac import api
-    from offnac.training.progress import Stopped, Update
+    from offnac.training.progress import Update
 
     def report(update: Update) -> None:
         print(update.seed, update.episodes, flush=True)
 
-    try:
+    def work() -> None:
         out = Path(arguments[0])
         out.mkdir(parents=True, exist_ok=True)
         folder = os.open(out, os.O_RDONLY)
         # A job that lost its reproduction a moment ago may still be writing its last chunk here.
         fcntl.flock(folder, fcntl.LOCK_EX)
         api.train(**json.loads(arguments[1]), out=out, resume=True, report=report, stop=stop)
-    except Stopped:
-        return 130
-    except UserError as error:
-        print(error, file=sys.stderr)
-        return 2
-    except OSError as error:
-        if (sentence := files.advice(error)) is None:
-            raise
-        print(sentence, file=sys.stderr)
-        return 2
-    return 0
+
+    return processes.exit_status(work)
 
 
 if __name__ == "__main__":

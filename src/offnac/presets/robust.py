@@ -57,7 +57,7 @@ _ACROBOT = RobustRow(
     capacity=1 << 17,
     updates=2,
     mean=(0.0,) * 6,
-    scale=(1.0, 1.0, 1.0, 1.0, 4.0, 8.0),
+    scale=(0.3, 0.5, 0.5, 0.6, 1.0, 2.0),
 )
 _MOUNTAIN_CAR = RobustRow(
     actor=(32,), actor_rate=0.1, kl=3e-4, capacity=1 << 19, updates=2, mean=(-0.5, 0.0), scale=(0.5, 0.05)
