@@ -104,21 +104,9 @@ def _add_train(commands: Any) -> None:
         "--workers",
         type=int,
         metavar="N",
-        help="cores to use (default: all); changes no result of a JAX task",
+        help="cores to use (default: all); changes no result",
     )
-    protocol = command.add_argument_group("protocol")
-    protocol.add_argument(
-        "--episodes", type=int, metavar="N", help="training episodes (default: the preset's)"
-    )
-    protocol.add_argument(
-        "--test-episodes", type=int, default=1000, metavar="N", help="test episodes (default 1000)"
-    )
-    protocol.add_argument(
-        "--newest",
-        type=float,
-        metavar="W",
-        help="weight of the newest return in the running average: 0.1 as published, 0.9 as printed",
-    )
+    _add_protocol(command, "the preset's")
     numbers = command.add_argument_group("numbers of the preset")
     numbers.add_argument(
         "--lam", type=float, metavar="L", help="λ of the TD(λ) critic, in [0, 1] (default 0)"
@@ -189,10 +177,16 @@ def _add_reproduce(commands: Any) -> None:
         help="copy summary, thinned curves and figures there at the end",
     )
     command.add_argument("--workers", type=int, metavar="N", help="cores to use (default: all)")
+    _add_protocol(command, "the paper's budget")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _add_protocol(command: argparse.ArgumentParser, budget: str) -> None:
     protocol = command.add_argument_group("protocol")
-    protocol.add_argument(
-        "--episodes", type=int, metavar="N", help="training episodes (default: the paper's budget)"
-    )
+    protocol.add_argument("--episodes", type=int, metavar="N", help=f"training episodes (default: {budget})")
     protocol.add_argument(
         "--test-episodes", type=int, default=1000, metavar="N", help="test episodes (default 1000)"
     )
@@ -202,10 +196,6 @@ def _add_reproduce(commands: Any) -> None:
         metavar="W",
         help="weight of the newest return in the running average: 0.1 as published, 0.9 as printed",
     )
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _add_seed(command: argparse.ArgumentParser) -> None:

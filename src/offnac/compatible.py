@@ -5,10 +5,11 @@ work on any network. Only the small exact solvers ask for the rows themselves.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from offnac.networks import Parameters
 from offnac.policy import SoftmaxPolicy
@@ -31,13 +32,16 @@ def combine(policy: SoftmaxPolicy, theta: Parameters, batch: Transition, c: Floa
     return jax.vjp(_log_prob(policy, batch), theta)[1](c)[0]
 
 
+def feature(
+    policy: SoftmaxPolicy, theta: Parameters, observation: Float[Array, " d"], action: Int[Array, ""]
+) -> Parameters:
+    """φ(s,a)."""
+    return jax.grad(lambda t: policy.log_prob(t, observation[None], action[None])[0])(theta)
+
+
 def features(policy: SoftmaxPolicy, theta: Parameters, batch: Transition) -> Float[Array, "n k"]:
     """The rows φ(sᵢ,aᵢ)ᵀ."""
-
-    def row(observation: Float[Array, " d"], action: Array) -> Parameters:
-        return jax.grad(lambda t: policy.log_prob(t, observation[None], action[None])[0])(theta)
-
-    return jax.vmap(row)(batch.observation, batch.action)
+    return jax.vmap(partial(feature, policy, theta))(batch.observation, batch.action)
 
 
 def fisher_product(

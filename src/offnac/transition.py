@@ -1,9 +1,7 @@
 """What flows through offnac: transitions, and the description of their task."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from offnac.settings import settings, static
@@ -42,6 +40,16 @@ class Transition(NamedTuple):
         return 1.0 - self.terminated.astype(self.reward.dtype)
 
 
-def stack(rows: list[Transition]) -> Transition:
-    """Join batches along their rows."""
-    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *rows)
+def blank(shape: tuple[int, ...], spec: Spec, numpy: Any) -> Transition:
+    """Room for transitions, in the arrays of NumPy or of JAX."""
+    vectors = (*shape, spec.observation_size)
+    return Transition(
+        observation=numpy.zeros(vectors, numpy.float32),
+        action=numpy.zeros(shape, numpy.int32),
+        reward=numpy.zeros(shape, numpy.float32),
+        next_observation=numpy.zeros(vectors, numpy.float32),
+        terminated=numpy.zeros(shape, bool),
+        truncated=numpy.zeros(shape, bool),
+        behaviour_prob=numpy.ones(shape, numpy.float32),
+        step=numpy.zeros(shape, numpy.int32),
+    )

@@ -10,7 +10,7 @@ from offnac.environments.tabular import TabularMDP
 from offnac.networks import MLP
 from offnac.optimisers import SGD
 from offnac.schedules import Clock, Constant
-from offnac.transition import Transition, stack
+from offnac.transition import Transition
 
 GAMMA = 0.9
 
@@ -52,7 +52,8 @@ def episode(mdp: TabularMDP) -> Transition:
             )
         )
         observation = seen
-    return jax.tree.map(lambda leaf: leaf.astype(float) if leaf.dtype == jnp.float32 else leaf, stack(rows))
+    batch = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *rows)
+    return jax.tree.map(lambda leaf: leaf.astype(float) if leaf.dtype == jnp.float32 else leaf, batch)
 
 
 @jax.jit

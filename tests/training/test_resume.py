@@ -165,7 +165,7 @@ def test_a_finished_run_is_not_run_again(settings, request, monkeypatch):
     out = request.getfixturevalue("native" if settings is NATIVE else "in_lockstep")
     tested = (out / "seed-0" / "result.json").stat().st_mtime_ns
     monkeypatch.delattr(native_program, "chunk")
-    monkeypatch.delattr(lockstep, "_act")
+    monkeypatch.delattr(lockstep.programs, "act")
     result = api.train(**settings, out=out, resume=True)
     assert (out / "seed-0" / "result.json").stat().st_mtime_ns == tested
     assert [run["seed"] for run in result["runs"]] == [0, 1]

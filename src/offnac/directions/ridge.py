@@ -104,7 +104,7 @@ class Ridge:
 
         def squared_norm(row: tuple[Array, Array, Array]) -> Float[Array, ""]:
             observation, action, weight = row
-            phi = jax.grad(lambda t: policy.log_prob(t, observation[None], action[None])[0])(theta)
+            phi = compatible.feature(policy, theta, observation, action)
             return weight * jnp.vdot(phi, phi)
 
         rows = (batch.observation, batch.action, omega)

@@ -82,14 +82,13 @@ def experiment(
         raise UserError(f"at least one training episode is needed, but {episodes} were asked for")
     if preset == "robust":
         built = _robust(algorithm, spec, lam, gamma, episodes, given)
-        return built if newest is None else replace(built, protocol=replace(built.protocol, newest=newest))
-    row = replace(_row(preset, algorithm, spec.name, lam), **given)
-    if preset == "theory":
-        built = theory(algorithm, row, spec, lam, gamma, episodes, powers)
-    elif preset == "paper":
-        built = paper(algorithm, row, spec, lam, gamma, episodes)
     else:
-        built = published(algorithm, row, spec, lam, gamma, episodes)
+        row = replace(_row(preset, algorithm, spec.name, lam), **given)
+        if preset == "theory":
+            built = theory(algorithm, row, spec, lam, gamma, episodes, powers)
+        else:
+            build = paper if preset == "paper" else published
+            built = build(algorithm, row, spec, lam, gamma, episodes)
     if newest is not None:
         built = replace(built, protocol=replace(built.protocol, newest=newest))
     return built

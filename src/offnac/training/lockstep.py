@@ -8,29 +8,23 @@ seed's run is kept as it was between its episodes, so a resumed run is the same 
 
 import time
 from collections.abc import Sequence
-from enum import IntEnum
-from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from numpy.typing import NDArray
 
-from offnac.actor_critic import ActorCritic, State
-from offnac.behaviour import Acting, Uniform
 from offnac.environments import HostEnvironment
-from offnac.training import checkpoint
+from offnac.training import checkpoint, programs
 from offnac.training.host_memory import HostMemory
-from offnac.training.learn import learn_from
+from offnac.training.programs import Phase
 from offnac.training.progress import Report, Stopped, Update
-from offnac.training.protocol import Experiment, Protocol, Record, Run, finish_episode, start
-from offnac.training.replay import Memory
+from offnac.training.protocol import Experiment, Record, Run, start
 from offnac.training.seed_folder import SeedFolder
-from offnac.transition import Spec, Transition
+from offnac.transition import Transition, blank
 
 SAVE_SECONDS = 5.0
 SAVE_SECONDS_WITH_MEMORY = 60.0
@@ -40,120 +34,6 @@ SAVE_SECONDS_WITH_MEMORY = 60.0
 WIDTH = 8
 """Seeds in a group. Always as many, empty places included: a product of matrices of another shape
 adds up in another order, and a seed's result must not depend on how many others there are."""
-
-
-class Phase(IntEnum):
-    RATIO = 0
-    TRAIN = 1
-    EVALUATE = 2
-    FINISHED = 3
-
-
-class _Tick(NamedTuple):
-    """What the simulators showed, one entry per seed."""
-
-    transition: Transition
-    train: Bool[Array, " seeds"]
-    """Which seeds learn from it."""
-
-
-def _select(mask: Bool[Array, " seeds"], new: Any, old: Any) -> Any:
-    """``new`` for the seeds in the mask, ``old`` for the others."""
-
-    def choose(a: Array, b: Array) -> Array:
-        return jnp.where(mask.reshape(mask.shape + (1,) * (a.ndim - 1)), a, b)
-
-    return jax.tree.map(choose, new, old)
-
-
-@partial(jax.jit, static_argnames="spec")
-def _act(
-    algorithm: ActorCritic,
-    protocol: Protocol,
-    spec: Spec,
-    theta: Float[Array, "seeds k"],
-    observation: Float[Array, "seeds d"],
-    key: PRNGKeyArray,
-    episode: Int[Array, " seeds"],
-    phase: Int[Array, " seeds"],
-    step: Int[Array, " seeds"],
-) -> tuple[Int[Array, " seeds"], Float[Array, " seeds"]]:
-    """a and μ(a|s): π evaluates, and on-policy it trains; μ does the rest."""
-
-    def one(
-        theta: Array, observation: Array, key: PRNGKeyArray, episode: Array, phase: Array, step: Array
-    ) -> Any:
-        key = jax.random.fold_in(jax.random.fold_in(jax.random.fold_in(key, episode), phase), step)
-        acting = Acting(algorithm.policy, theta)(observation, key)
-        if not protocol.off_policy:
-            return acting
-        evaluating = phase == Phase.EVALUATE
-        return jax.tree.map(partial(jnp.where, evaluating), acting, Uniform(spec.actions)(observation, key))
-
-    return jax.vmap(one)(theta, observation, key, episode, phase, step)
-
-
-@jax.jit
-def _learn(algorithm: ActorCritic, protocol: Protocol, learner: State, tick: _Tick) -> State:
-    """One update of every seed that trains."""
-
-    def one(learner: State, transition: Transition) -> State:
-        batch = jax.tree.map(lambda leaf: leaf[None], transition)
-        return algorithm.update(learner, protocol.with_ends(batch))[0]
-
-    return _select(tick.train, jax.vmap(one)(learner, tick.transition), learner)
-
-
-@jax.jit
-def _estimate_ratios(
-    algorithm: ActorCritic,
-    protocol: Protocol,
-    learner: State,
-    rows: Transition,
-    weight: Float[Array, "seeds n"],
-    key: PRNGKeyArray,
-    episode: Int[Array, " seeds"],
-    mask: Bool[Array, " seeds"],
-    ess: Float[Array, " seeds"],
-) -> tuple[State, Float[Array, " seeds"]]:
-    """The ratio update of the seeds whose rollout is complete."""
-
-    def one(learner: State, batch: Transition, weight: Array, key: PRNGKeyArray, episode: Array) -> Any:
-        key = jax.random.fold_in(jax.random.fold_in(key, episode), len(Phase))
-        batch = protocol.with_ends(batch)
-        learner, info = algorithm.estimate_ratios(learner, batch, batch.observation[:1], weight, key)
-        return learner, info["w"].effective_sample_size
-
-    return _select(mask, jax.vmap(one)(learner, rows, weight, key, episode), (learner, ess))
-
-
-@jax.jit
-def _learn_one(
-    algorithm: ActorCritic,
-    protocol: Protocol,
-    learner: State,
-    memory: Memory,
-    key: PRNGKeyArray,
-    episode: int,
-) -> tuple[State, Float[Array, ""]]:
-    """The updates of one seed from its memory."""
-    key = jax.random.fold_in(jax.random.fold_in(key, episode), len(Phase))
-    return learn_from(memory, algorithm, protocol, learner, jnp.asarray(episode), key)
-
-
-@jax.jit
-def _book(
-    protocol: Protocol,
-    run: Run,
-    learner: State,
-    train: tuple[Array, Array],
-    evaluation: tuple[Array, Array],
-    ess: Float[Array, " seeds"],
-    mask: Bool[Array, " seeds"],
-) -> tuple[Run, Record]:
-    """End the episode of the seeds in the mask."""
-    after, record = jax.vmap(partial(finish_episode, protocol))(run, learner, train, evaluation, ess)
-    return _select(mask, after, run), record
 
 
 def train_seeds(
@@ -191,7 +71,7 @@ def _train_group(
     for index, folder in enumerate(folders):
         result = folder.result()
         if result is None:
-            run = group.finished_run(index)
+            run = group.between_episodes(index)
             result = folder.finish(
                 environment, experiment, run, group.records[index], test_episodes, provenance, stop
             )
@@ -237,7 +117,7 @@ class _Group:
         self.rows: list[list[tuple[Any, ...]]] = [[] for _ in folders]
         if experiment.protocol.replay is not None:
             self.memories = [HostMemory(experiment.protocol.replay, run.memory) for run in runs]
-        self.ratio_rows = _empty_rows(count, width, self.spec)
+        self.ratio_rows = blank((count, width), self.spec, np)
         self.ratio_weight = np.zeros((count, width), np.float32)
 
     def train(self, stop: Event) -> None:
@@ -258,16 +138,12 @@ class _Group:
 
     def save(self) -> None:
         """Each seed as it was after its last whole episode."""
-        run = jax.device_get(jax.tree.map(_plain_key, self.run))
         for index, folder in enumerate(self.folders):
-            one = jax.tree.map(lambda leaf, index=index: jnp.asarray(leaf[index]), run)
-            one = one._replace(key=jax.random.wrap_key_data(one.key))
-            folder.save(self._with_memory(index, one), self.records[index])
+            folder.save(self.between_episodes(index), self.records[index])
 
-    def finished_run(self, seed: int) -> Run:
-        return self._with_memory(seed, jax.tree.map(lambda leaf: leaf[seed], self.run))
-
-    def _with_memory(self, seed: int, run: Run) -> Run:
+    def between_episodes(self, seed: int) -> Run:
+        """A seed's run as it was after its last whole episode."""
+        run: Run = jax.tree.map(lambda leaf: leaf[seed], self.run)
         return run._replace(memory=self.memories[seed].between_episodes()) if self.memories else run
 
     def close(self) -> None:
@@ -298,7 +174,7 @@ class _Group:
     def _tick(self) -> NDArray[np.bool_]:
         """Step every simulator once; which seeds ended a whole episode."""
         algorithm, protocol = self.experiment.algorithm, self.experiment.protocol
-        action, prob = _act(
+        action, prob = programs.act(
             algorithm,
             protocol,
             self.spec,
@@ -315,7 +191,7 @@ class _Group:
             for seed in _indices(training):
                 self.rows[seed].append(tuple(column[seed] for column in transition))
         elif np.any(training):
-            self.learner = _learn(algorithm, protocol, self.learner, _Tick(transition, training))
+            self.learner = programs.learn(algorithm, protocol, self.learner, transition, training)
         self._gather_ratios(transition, done)
         train_done, evaluation_done = training & done, (self.phase == Phase.EVALUATE) & done
         for seed in _indices(train_done):
@@ -356,7 +232,7 @@ class _Group:
         complete = (self.phase == Phase.RATIO) & (done | (self.step >= self.ratio_weight.shape[1]))
         if not np.any(complete):
             return
-        self.learner, self.ess = _estimate_ratios(
+        self.learner, self.ess = programs.estimate_ratios(
             self.experiment.algorithm,
             self.experiment.protocol,
             self.learner,
@@ -375,7 +251,7 @@ class _Group:
         """Keep the episode just played, and take the updates that follow it."""
         self.memories[seed].keep(self.rows[seed])
         self.rows[seed] = []
-        learner, ess = _learn_one(
+        learner, ess = programs.learn_one(
             self.experiment.algorithm,
             self.experiment.protocol,
             jax.tree.map(lambda leaf: leaf[seed], self.learner),
@@ -396,10 +272,10 @@ class _Group:
     def _end_episodes(self, ended: NDArray[np.bool_]) -> None:
         evaluation = (self.total.copy(), self.step.copy())
         trained = (self.trained[0].copy(), self.trained[1].copy())
-        self.run, record = _book(
+        self.run, record = programs.book(
             self.experiment.protocol, self.run, self.learner, trained, evaluation, self.ess, ended
         )
-        self.learner = _select(jnp.asarray(ended), self.run.learner, self.learner)
+        self.learner = programs.select(jnp.asarray(ended), self.run.learner, self.learner)
         rows = jax.device_get(record)
         for seed in _indices(ended):
             one = Record(*(column[seed : seed + 1] for column in rows))
@@ -415,25 +291,6 @@ def _indices(mask: NDArray[np.bool_]) -> list[int]:
     return np.flatnonzero(mask).tolist()
 
 
-def _empty_rows(seeds: int, width: int, spec: Spec) -> Transition:
-    shape = (seeds, width)
-    return _of_host(
-        observation=np.zeros((*shape, spec.observation_size), np.float32),
-        action=np.zeros(shape, np.int32),
-        reward=np.zeros(shape, np.float32),
-        next_observation=np.zeros((*shape, spec.observation_size), np.float32),
-        terminated=np.zeros(shape, bool),
-        truncated=np.zeros(shape, bool),
-        behaviour_prob=np.ones(shape, np.float32),
-        step=np.zeros(shape, np.int32),
-    )
-
-
-def _of_host(*columns: Any, **named: Any) -> Transition:
+def _of_host(*columns: Any) -> Transition:
     """A transition of the host's arrays, which JAX takes as they are."""
-    return Transition(*columns, **named)
-
-
-def _plain_key(leaf: Array) -> Array:
-    is_key = jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-    return jax.random.key_data(leaf) if is_key else leaf
+    return Transition(*columns)

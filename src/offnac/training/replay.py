@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from offnac.settings import settings, static
-from offnac.transition import Spec, Transition
+from offnac.transition import Spec, Transition, blank
 
 STARTS = 256
 """Initial observations kept, for the ratios' d₀."""
@@ -41,17 +41,7 @@ class Replay:
     """Rows that must be unlike the others before anything is learned."""
 
     def empty(self, spec: Spec) -> Memory:
-        vectors, scalars = (self.capacity, spec.observation_size), (self.capacity,)
-        rows = Transition(
-            observation=jnp.zeros(vectors, jnp.float32),
-            action=jnp.zeros(scalars, jnp.int32),
-            reward=jnp.zeros(scalars, jnp.float32),
-            next_observation=jnp.zeros(vectors, jnp.float32),
-            terminated=jnp.zeros(scalars, bool),
-            truncated=jnp.zeros(scalars, bool),
-            behaviour_prob=jnp.ones(scalars, jnp.float32),
-            step=jnp.zeros(scalars, jnp.int32),
-        )
+        rows = blank((self.capacity,), spec, jnp)
         starts = jnp.zeros((STARTS, spec.observation_size), jnp.float32)
         return Memory(rows, jnp.int32(0), starts, jnp.int32(0))
 
