@@ -1,0 +1,50 @@
+"""A log in memory: validated columns, ready to be learned from."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offnac.transition import Spec, Transition
+
+LOGGED, FITTED = "logged", "fitted"
+
+
+@dataclass(frozen=True)
+class Log:
+    """Steps of somebody's decisions, episode after episode, each in order."""
+
+    spec: Spec
+    rows: Transition
+    """NumPy columns; observations as they were recorded, in float32."""
+    episode: NDArray[np.int64]
+    """The number of each row's episode: 0, 1, … E − 1, never decreasing."""
+    behaviour: str | None = LOGGED
+    """Where behaviour_prob comes from: logged, fitted, or None where it is not known (and 1)."""
+    warnings: tuple[str, ...] = ()
+    """What was dropped or looks odd, a sentence each."""
+
+    def __len__(self) -> int:
+        return len(self.episode)
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """The first row of each episode."""
+        return np.flatnonzero(np.diff(self.episode, prepend=-1)).astype(np.int64)
+
+    @property
+    def episodes(self) -> int:
+        return int(self.episode[-1]) + 1 if len(self) else 0
+
+    def returns(self, gamma: float = 1.0) -> NDArray[np.float64]:
+        """Each episode's return, discounted by γ^t."""
+        weights = self.rows.reward * gamma ** np.asarray(self.rows.step, np.float64)
+        return np.bincount(self.episode, weights=weights, minlength=self.episodes)
+
+    def take(self, chosen: NDArray[Any]) -> "Log":
+        """The log of some episodes, by their numbers, in the order of the log."""
+        kept = np.isin(self.episode, chosen)
+        rows = Transition(*(np.asarray(column)[kept] for column in self.rows))
+        _, episode = np.unique(self.episode[kept], return_inverse=True)
+        return replace(self, rows=rows, episode=episode.astype(np.int64))
