@@ -39,12 +39,12 @@ class Log:
 
     def returns(self, gamma: float = 1.0) -> NDArray[np.float64]:
         """Each episode's return, discounted by γ^t."""
-        weights = self.rows.reward * gamma ** np.asarray(self.rows.step, np.float64)
-        return np.bincount(self.episode, weights=weights, minlength=self.episodes)
+        weights = np.asarray(self.rows.reward, np.float64) * gamma ** np.asarray(self.rows.step, np.float64)
+        return np.bincount(self.episode, weights=weights, minlength=self.episodes).astype(float)
 
     def take(self, chosen: NDArray[Any]) -> "Log":
         """The log of some episodes, by their numbers, in the order of the log."""
         kept = np.isin(self.episode, chosen)
-        rows = Transition(*(np.asarray(column)[kept] for column in self.rows))
+        columns: Any = (np.asarray(column)[kept] for column in self.rows)
         _, episode = np.unique(self.episode[kept], return_inverse=True)
-        return replace(self, rows=rows, episode=episode.astype(np.int64))
+        return replace(self, rows=Transition(*columns), episode=episode.astype(np.int64))
