@@ -22,7 +22,7 @@ from offnac.training import checkpoint, programs
 from offnac.training.host_memory import HostMemory
 from offnac.training.programs import Phase
 from offnac.training.progress import Report, Stopped, Update
-from offnac.training.protocol import Experiment, Record, Run, start
+from offnac.training.protocol import Experiment, Record, Run, one_of, start
 from offnac.training.seed_folder import SeedFolder
 from offnac.transition import Transition, blank
 
@@ -143,7 +143,7 @@ class _Group:
 
     def between_episodes(self, seed: int) -> Run:
         """A seed's run as it was after its last whole episode."""
-        run: Run = jax.tree.map(lambda leaf: leaf[seed], self.run)
+        run = one_of(self.run, seed)
         return run._replace(memory=self.memories[seed].between_episodes()) if self.memories else run
 
     def close(self) -> None:

@@ -4,7 +4,7 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from offnac.actor_critic import ActorCritic, State
 from offnac.behaviour import Acting, Behaviour, Uniform
@@ -71,23 +71,40 @@ def _record_episode(
     behaviour: Behaviour,
     memory: Memory,
     key: PRNGKeyArray,
+    together: str | None,
 ) -> tuple[Memory, Episode]:
-    """Play an episode and keep its steps."""
+    """Play an episode and keep its steps.
+
+    Under ``vmap`` a loop that ends at a different step in each lane would carry a whole copy of every
+    memory through each step. So the lanes of the axis ``together`` all go on until the last one is done,
+    and those that are done keep nothing more.
+    """
     reset_key, step_key = jax.random.split(key)
+
+    def goes_on(carry: tuple[Memory, Episode]) -> Bool[Array, ""]:
+        going = ~carry[1].done
+        return going if together is None else jax.lax.pmax(going.astype(jnp.int32), together) > 0
 
     def body(carry: tuple[Memory, Episode]) -> tuple[Memory, Episode]:
         memory, episode = carry
         key = jax.random.fold_in(step_key, episode.step)
-        episode, transition = advance(environment, behaviour, episode, key)
-        return replay.store(memory, transition), episode
+        after, transition = advance(environment, behaviour, episode, key)
+        if together is None:
+            return replay.store(memory, transition), after
+        memory = replay.store_unless(episode.done, memory, transition)
+        return memory, jax.tree.map(partial(jnp.where, episode.done), episode, after)
 
     first = begin(environment, reset_key)
     memory = replay.begin(memory, first.observation)
-    return jax.lax.while_loop(lambda carry: ~carry[1].done, body, (memory, first))
+    return jax.lax.while_loop(goes_on, body, (memory, first))
 
 
 def replayed_episode(
-    environment: Environment, algorithm: ActorCritic, protocol: Protocol, run: Run
+    environment: Environment,
+    algorithm: ActorCritic,
+    protocol: Protocol,
+    run: Run,
+    together: str | None = None,
 ) -> tuple[Run, Record]:
     """One training episode, learned from together with those before it."""
     replay, memory = protocol.replay, run.memory
@@ -97,7 +114,7 @@ def replayed_episode(
     behaviour: Behaviour = Uniform(environment.spec.actions)
     if not protocol.off_policy:
         behaviour = Acting(algorithm.policy, run.learner.theta)
-    memory, trained = _record_episode(environment, replay, behaviour, memory, train_key)
+    memory, trained = _record_episode(environment, replay, behaviour, memory, train_key, together)
     learner, effective_sample_size = learn_from(
         memory, algorithm, protocol, run.learner, run.episode, learn_key
     )
@@ -109,11 +126,15 @@ def replayed_episode(
 
 
 def episode(
-    environment: Environment, algorithm: ActorCritic, protocol: Protocol, run: Run
+    environment: Environment,
+    algorithm: ActorCritic,
+    protocol: Protocol,
+    run: Run,
+    together: str | None = None,
 ) -> tuple[Run, Record]:
-    """One training episode of the paper's protocol."""
+    """One training episode of the paper's protocol. ``together`` names the axis of ``vmap``, if any."""
     if protocol.replay is not None:
-        return replayed_episode(environment, algorithm, protocol, run)
+        return replayed_episode(environment, algorithm, protocol, run, together)
     key = jax.random.fold_in(run.key, run.episode)
     ratio_key, train_key, evaluation_key = jax.random.split(key, 3)
     learner, effective_sample_size = run.learner, jnp.float32(1.0)
@@ -128,7 +149,7 @@ def episode(
     return finish_episode(protocol, run, learner, train, evaluation, effective_sample_size)
 
 
-@partial(jax.jit, static_argnames="capacity")
+@partial(jax.jit, static_argnames=("capacity", "together"))
 def chunk(
     environment: Environment,
     algorithm: ActorCritic,
@@ -136,16 +157,18 @@ def chunk(
     run: Run,
     episodes: int,
     capacity: int,
+    together: str | None = None,
 ) -> tuple[Run, Record]:
     """Up to ``capacity`` episodes; how many is a traced number, so that no chunk recompiles."""
     if protocol.mean is not None and protocol.scale is not None:
         environment = Normalised(environment, protocol.mean, protocol.scale)
-    shapes = jax.eval_shape(partial(episode, environment, algorithm, protocol), run)[1]
+    one = partial(episode, environment, algorithm, protocol, together=together)
+    shapes = jax.eval_shape(one, run)[1]
     records = jax.tree.map(lambda leaf: jnp.zeros((capacity, *leaf.shape), leaf.dtype), shapes)
 
     def body(i: Int[Array, ""], carry: tuple[Run, Record]) -> tuple[Run, Record]:
         run, records = carry
-        run, record = episode(environment, algorithm, protocol, run)
-        return run, jax.tree.map(lambda all_, one: all_.at[i].set(one), records, record)
+        run, record = one(run)
+        return run, jax.tree.map(lambda kept, new: kept.at[i].set(new), records, record)
 
     return jax.lax.fori_loop(0, episodes, body, (run, records))

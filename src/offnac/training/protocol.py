@@ -62,6 +62,12 @@ class Run(NamedTuple):
     """The transitions kept for replay."""
 
 
+def one_of(runs: Run, index: int) -> Run:
+    """One run out of many that are stacked."""
+    run: Run = jax.tree.map(lambda leaf: leaf[index], runs)
+    return run
+
+
 class Record(NamedTuple):
     """What is kept of each training episode."""
 

@@ -60,6 +60,12 @@ class Replay:
         )
         return memory._replace(rows=rows, written=memory.written + 1)
 
+    def store_unless(self, done: Bool[Array, ""], memory: Memory, row: Transition) -> Memory:
+        """The same for one of many runs, which may be over while others go on."""
+        at = jnp.where(done, self.capacity, memory.written % self.capacity)
+        rows = jax.tree.map(lambda kept, new: kept.at[at].set(new[0], mode="drop"), memory.rows, row)
+        return memory._replace(rows=rows, written=memory.written + ~done)
+
     def teaches(self, memory: Memory) -> Bool[Array, ""]:
         """Whether enough of what is kept tells one action from another: a task's end, or a reward unlike
         the first. Before that every advantage is noise, and following it would only narrow the policy."""

@@ -1,7 +1,8 @@
 """On-line training of many seeds, each chunk of episodes saved as it ends.
 
 JAX-native tasks: one program per seed, seeds spread over cores by threads (a
-compiled program holds no Python lock). Gymnasium tasks: see :mod:`lockstep`.
+compiled program holds no Python lock); on a GPU all of them in one, see :mod:`batched`.
+Gymnasium tasks: see :mod:`lockstep`.
 """
 
 import time
@@ -15,7 +16,7 @@ import jax
 
 from offnac.environments import HostEnvironment, is_native
 from offnac.environments.environment import Environment
-from offnac.training import checkpoint, lockstep, native
+from offnac.training import batched, checkpoint, lockstep, native
 from offnac.training.progress import Report, Stopped, Update, silent
 from offnac.training.protocol import Experiment, start
 from offnac.training.seed_folder import SeedFolder
@@ -42,6 +43,10 @@ def train_seeds(
     stop, provenance = stop or Event(), provenance or {}
     if not is_native(environment):
         return lockstep.train_seeds(
+            environment, experiment, seeds, out, test_episodes, report, stop, provenance
+        )
+    if jax.default_backend() == "gpu":
+        return batched.train_seeds(
             environment, experiment, seeds, out, test_episodes, report, stop, provenance
         )
 

@@ -1,0 +1,119 @@
+"""On-line training of many seeds in one program: what a GPU is good at.
+
+The program is the one that a CPU runs for a single seed (:mod:`native`), under ``vmap``. The seeds of a
+call start together and are saved together.
+"""
+
+import time
+from collections.abc import Sequence
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from offnac.actor_critic import ActorCritic
+from offnac.environments.environment import Environment
+from offnac.training import checkpoint, native
+from offnac.training.checkpoint import Columns
+from offnac.training.progress import Report, Stopped, Update
+from offnac.training.protocol import Experiment, Protocol, Record, Run, one_of, start
+from offnac.training.seed_folder import SeedFolder
+
+CAPACITY = 64
+"""Episodes in a chunk at most."""
+CHUNK_SECONDS = 5.0
+"""How long a chunk should take."""
+SAVE_SHARE = 0.1
+"""Of the time that saving may take: memories for replay are large."""
+SEEDS = "seeds"
+
+
+@partial(jax.jit, static_argnames="capacity")
+def chunk(
+    environment: Environment,
+    algorithm: ActorCritic,
+    protocol: Protocol,
+    runs: Run,
+    episodes: int,
+    capacity: int,
+) -> tuple[Run, Record]:
+    """:func:`native.chunk` of many runs."""
+
+    def one(run: Run) -> tuple[Run, Record]:
+        return native.chunk(environment, algorithm, protocol, run, episodes, capacity, together=SEEDS)
+
+    return jax.vmap(one, axis_name=SEEDS)(runs)
+
+
+def train_seeds(
+    environment: Environment,
+    experiment: Experiment,
+    seeds: Sequence[int],
+    out: Path,
+    test_episodes: int,
+    report: Report,
+    stop: Event,
+    provenance: dict[str, Any],
+) -> list[dict[str, Any]]:
+    """Train every seed that is not finished in ``out`` yet; the seeds' results, in order."""
+    folders = {seed: SeedFolder(out, seed) for seed in seeds}
+    loaded: list[tuple[SeedFolder, Run, Columns]] = []
+    for folder in folders.values():
+        if folder.result() is None:
+            key = jax.random.key(folder.seed)
+            first = start(experiment.algorithm, experiment.protocol, environment.spec, key)
+            loaded.append((folder, *folder.load(first)))
+    # A kill between two saves leaves seeds at different episodes: those at the same one go on together.
+    loaded.sort(key=lambda one: int(one[1].episode))
+    for _, members in groupby(loaded, key=lambda one: int(one[1].episode)):
+        group = list(members)
+        runs, records = _train(environment, experiment, group, report, stop)
+        for index, (folder, _, _) in enumerate(group):
+            folder.finish(
+                environment, experiment, one_of(runs, index), records[index], test_episodes, provenance, stop
+            )
+    return [folder.result() or {} for folder in folders.values()]
+
+
+def _train(
+    environment: Environment,
+    experiment: Experiment,
+    group: Sequence[tuple[SeedFolder, Run, Columns]],
+    report: Report,
+    stop: Event,
+) -> tuple[Run, list[Columns]]:
+    folders, records = [one[0] for one in group], [one[2] for one in group]
+    runs: Run = jax.tree.map(lambda *leaves: jnp.stack(leaves), *(one[1] for one in group))
+    done, count, saved, saving = int(group[0][1].episode), 1, time.perf_counter(), 0.0
+
+    def save() -> None:
+        for index, folder in enumerate(folders):
+            folder.save(one_of(runs, index), records[index])
+
+    while done < experiment.episodes:
+        count = min(count, experiment.episodes - done)
+        began = time.perf_counter()
+        runs, new = chunk(environment, experiment.algorithm, experiment.protocol, runs, count, CAPACITY)
+        rows = jax.device_get(new)
+        records = [
+            checkpoint.append(record, Record(*(column[index] for column in rows)), count)
+            for index, record in enumerate(records)
+        ]
+        done += count
+        steps, average = np.asarray(runs.train_steps), np.asarray(runs.average)
+        for index, folder in enumerate(folders):
+            report(Update(folder.seed, done, experiment.episodes, int(steps[index]), float(average[index])))
+        now = time.perf_counter()
+        count = max(1, min(CAPACITY, 2 * count, int(count * CHUNK_SECONDS / (now - began))))
+        if stop.is_set() or now - saved > saving / SAVE_SHARE:
+            save()
+            saved = time.perf_counter()
+            saving = saved - now
+        if stop.is_set() and done < experiment.episodes:
+            raise Stopped
+    return runs, records
