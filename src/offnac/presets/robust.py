@@ -31,6 +31,8 @@ class RobustRow:
     value: tuple[int, ...] = (64, 64)
     actor_rate: float = 0.03
     """β at most, along x; the trust region may allow less."""
+    vanilla: float = 10.0
+    """How much more along the vanilla direction, which is shorter than x by about the eigenvalues of F."""
     kl: float = 1e-4
     value_rate: float = 3e-3
     target_rate: float = 0.05
@@ -43,6 +45,7 @@ class RobustRow:
     entropy: float | None = None
     evidence: int = 1
     ratio_rows: int = 1024
+    """Rows that w is solved for on; 0 for w = 1."""
     ratio_ridge: float = 0.1
     ratio_bound: float = 10.0
     mean: tuple[float, ...] | None = None
@@ -102,7 +105,7 @@ def robust(
     critic: Critic = TDLambda(td, lam, clip=True) if lam > 0 else td
     direction: Direction = Ridge(memory=row.memory) if natural else Vanilla()
     ratios = Ratios(One(), One())
-    if off_policy:
+    if off_policy and row.ratio_rows:
         w = LeastSquares("direct", Fourier(64), ridge=row.ratio_ridge, bound=row.ratio_bound)
         ratios = Ratios(One(), w)
     return Experiment(
@@ -111,9 +114,9 @@ def robust(
             ratios=ratios,
             critic=Minibatches(critic, row.minibatches),
             direction=direction,
-            # The vanilla direction is shorter than x by about the eigenvalues of F.
             step=TrustRegion(
-                rate=Constant(row.actor_rate if natural else 10.0 * row.actor_rate), kl=Constant(row.kl)
+                rate=Constant(row.actor_rate if natural else row.vanilla * row.actor_rate),
+                kl=Constant(row.kl),
             ),
             gamma=gamma,
             entropy=row.entropy,

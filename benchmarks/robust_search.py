@@ -1,0 +1,178 @@
+"""The search for the ``robust`` preset's settings, on seeds below 1000.
+
+Each candidate changes some settings of a task's row (``offnac.presets.robust.RobustRow``); all its seeds
+are trained and tested, and a line with the outcome is added to ``results/robust/search.jsonl``:
+
+    .venv/bin/python benchmarks/robust_search.py MountainCar-v0 offnac --seeds 8 \
+        --candidates '[{}, {"kl": 0.001}, {"updates": [2, 4]}]'
+
+A list stands for each of its values in turn. Where JAX sees a GPU, all candidates and seeds of one shape
+run in one program; elsewhere seed after seed.
+"""
+
+import argparse
+import itertools
+import json
+import tempfile
+import time
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from offnac import presets
+from offnac.behaviour import Acting
+from offnac.environments import is_native, make
+from offnac.environments.episode import finish
+from offnac.environments.normalised import Normalised
+from offnac.evaluation import statistics
+from offnac.presets import robust
+from offnac.provenance import now, versions
+from offnac.training import native
+from offnac.training.protocol import start
+from offnac.training.stream import train_seeds
+
+OUT = Path(__file__).parents[1] / "results" / "robust" / "search.jsonl"
+LANES = "lanes"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("task")
+    parser.add_argument("algorithm", choices=presets.ALGORITHMS)
+    parser.add_argument("--lam", type=float, default=0.0)
+    parser.add_argument("--episodes", type=int, help="training episodes; by default the preset's")
+    parser.add_argument("--seeds", type=int, default=8)
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--test-episodes", type=int, default=200)
+    parser.add_argument("--candidates", default="[{}]", help="a JSON list of changed settings")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop training after this long")
+    parser.add_argument("--out", type=Path, default=OUT)
+    arguments = parser.parse_args()
+    seeds = list(range(arguments.first_seed, arguments.first_seed + arguments.seeds))
+    if seeds[-1] >= 1000:
+        parser.error("seeds from 1000 on are for reporting")
+    environment = make(arguments.task, max_steps=presets.max_steps(arguments.task))
+    candidates = [change for given in json.loads(arguments.candidates) for change in each(given)]
+    experiments = [build(environment.spec, arguments, change) for change in candidates]
+    many = is_native(environment) and jax.default_backend() == "gpu"
+    groups: dict[Any, list[int]] = {}
+    for index, experiment in enumerate(experiments):
+        shape = jax.tree.structure((experiment.algorithm, experiment.protocol)) if many else index
+        groups.setdefault((shape, experiment.episodes), []).append(index)
+    for members in groups.values():
+        began = time.perf_counter()
+        chosen = [experiments[index] for index in members]
+        if many:
+            outcomes = in_lanes(environment, chosen, seeds, arguments)
+        else:
+            outcomes = [one_by_one(environment, experiment, seeds, arguments) for experiment in chosen]
+        seconds = time.perf_counter() - began
+        for index, outcome in zip(members, outcomes, strict=True):
+            line = {
+                "task": arguments.task,
+                "algorithm": arguments.algorithm,
+                "lam": arguments.lam,
+                "change": candidates[index],
+                "seeds": [seeds[0], seeds[-1]],
+                **{f"{name}": statistics.across_seeds(outcome[name]) for name in ("best", "final")},
+                "values": {name: np.round(outcome[name], 1).tolist() for name in ("best", "final")},
+                "episodes": outcome["episodes"],
+                "seconds": round(seconds / len(members), 1),
+                "device": jax.default_backend(),
+                "versions": versions(),
+                "date": now(),
+            }
+            best, final = line["best"], line["final"]
+            print(
+                f"{arguments.task} {arguments.algorithm} λ {arguments.lam:g} {candidates[index]} "
+                f"[{outcome['episodes']} episodes, {seconds:.0f} s]: "
+                f"best {best['iqm']:.1f} (worst {best['worst']:.1f}) "
+                f"final {final['iqm']:.1f} (worst {final['worst']:.1f})",
+                flush=True,
+            )
+            arguments.out.parent.mkdir(parents=True, exist_ok=True)
+            with arguments.out.open("a") as file:
+                file.write(json.dumps(line) + "\n")
+
+
+def each(change: dict[str, Any]) -> list[dict[str, Any]]:
+    """A change for every combination of the values listed in it."""
+    tuples = {field.name for field in fields(robust.RobustRow) if "tuple" in str(field.type)}
+    choices = [
+        value if isinstance(value, list) and (name not in tuples or isinstance(value[0], list)) else [value]
+        for name, value in change.items()
+    ]
+    return [dict(zip(change, combination, strict=True)) for combination in itertools.product(*choices)]
+
+
+def build(spec: Any, arguments: argparse.Namespace, change: dict[str, Any]) -> presets.Experiment:
+    algorithm, lam = arguments.algorithm, arguments.lam
+    off_policy, natural = algorithm.startswith("off"), algorithm.endswith("nac")
+    plain = presets.experiment("robust", algorithm, spec, lam=lam, episodes=arguments.episodes)
+    changed = {name: tuple(v) if isinstance(v, list) else v for name, v in change.items()}
+    row = replace(robust.row(spec.name, off_policy), **changed)
+    return robust.robust(off_policy, natural, row, spec, lam, 0.99, plain.episodes)
+
+
+def one_by_one(environment: Any, experiment: Any, seeds: list[int], arguments: Any) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        runs = train_seeds(
+            environment, experiment, seeds, Path(folder), test_episodes=arguments.test_episodes
+        )
+    means = {name: [run[test]["mean"] for run in runs] for name, test in TESTS.items()}
+    return {**means, "episodes": experiment.episodes}
+
+
+TESTS = {"best": "test", "final": "final_test"}
+
+
+def in_lanes(environment: Any, experiments: Any, seeds: list[int], arguments: Any) -> list[dict[str, Any]]:
+    """Every candidate and seed a lane of one program."""
+    lanes = [(experiment.algorithm, experiment.protocol) for experiment in experiments for _ in seeds]
+    settings = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *lanes)
+    keys = jnp.stack([jax.random.key(seed) for _ in experiments for seed in seeds])
+    runs = jax.vmap(lambda one, key: start(*one, environment.spec, key))(settings, keys)
+
+    @jax.jit
+    def chunk(runs: Any, episodes: int) -> Any:
+        def one(one: Any, run: Any) -> Any:
+            return native.chunk(environment, *one, run, episodes, 1024, together=LANES)[0]
+
+        return jax.vmap(one, axis_name=LANES)(settings, runs)
+
+    @jax.jit
+    def test(theta: Any, key: Any) -> Any:
+        def lane(one: Any, theta: Any) -> Any:
+            algorithm, protocol = one
+            shown = environment
+            if protocol.mean is not None:
+                shown = Normalised(environment, protocol.mean, protocol.scale)
+
+            def episode(key: Any) -> Any:
+                return finish(shown, Acting(algorithm.policy, theta), key)[0]
+
+            return jax.vmap(episode)(jax.random.split(key, arguments.test_episodes)).mean()
+
+        return jax.vmap(lane)(settings, theta)
+
+    began, done, total = time.perf_counter(), 0, experiments[0].episodes
+    while done < total and time.perf_counter() - began < arguments.seconds:
+        count = min(10, total - done)
+        runs = jax.block_until_ready(chunk(runs, count))
+        done += count
+        if done % 50 == 0:
+            print(f"  {done} episodes {time.perf_counter() - began:.0f} s", flush=True)
+    shape, key = (len(experiments), len(seeds)), jax.random.key(12345)
+    best = np.asarray(test(runs.best_theta, key), float).reshape(shape)
+    final = np.asarray(test(runs.learner.theta, key), float).reshape(shape)
+    return [{"best": b, "final": f, "episodes": done} for b, f in zip(best, final, strict=True)]
+
+
+if __name__ == "__main__":
+    main()
