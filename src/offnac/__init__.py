@@ -5,15 +5,19 @@ from typing import Any
 
 _HOMES = {
     "ActorCritic": "offnac.actor_critic",
+    "Columns": "offnac.logs",
+    "Log": "offnac.logs",
     "Policy": "offnac.saved_policy",
     "Spec": "offnac.transition",
     "Transition": "offnac.transition",
     "UserError": "offnac.errors",
     "collect": "offnac.api",
+    "convert": "offnac.api",
     "evaluate": "offnac.api",
     "experiment": "offnac.presets",
     "load_policy": "offnac.saved_policy",
     "make": "offnac.environments",
+    "read_log": "offnac.logs",
     "train": "offnac.api",
     "train_seeds": "offnac.training.stream",
 }

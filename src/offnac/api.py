@@ -21,6 +21,7 @@ from offnac.environments import HostEnvironment, is_native
 from offnac.environments.environment import Environment
 from offnac.errors import Stopped, UserError
 from offnac.evaluation import rollout, statistics
+from offnac.logs import Columns, read_log, write_log
 from offnac.logs import collect as log_collect
 from offnac.processes import Pipes
 from offnac.provenance import now, versions
@@ -305,6 +306,26 @@ def collect(
         "environment": environment,
         "behaviour": behaviour,
         **summary,
+        "seconds": time.perf_counter() - began,
+    }
+
+
+def convert(log: Any, out: Path | str, columns: Columns | None = None, **names: Any) -> dict[str, Any]:
+    """Read a log in any form that :func:`offnac.read_log` knows, check it, and write it as ``out``'s name
+    says: .parquet, .csv or minari:ID."""
+    began = time.perf_counter()
+    read = read_log(log, columns, **names)
+    form = write_log(read, out)
+    return {
+        "log": str(out),
+        "format": form,
+        "rows": len(read),
+        "episodes": read.episodes,
+        "observation_size": read.spec.observation_size,
+        "actions": read.spec.actions,
+        "action_names": read.action_names,
+        "behaviour": read.behaviour,
+        "warnings": list(read.warnings),
         "seconds": time.perf_counter() - began,
     }
 

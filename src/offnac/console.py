@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -135,6 +135,16 @@ def show_log(result: dict[str, Any]) -> None:
         f"{result['log']}: {result['rows']:,} rows, {result['episodes']:,} episodes of {result['behaviour']} "
         f"behaviour in {result['environment']}, mean return {result['mean_return']:.2f}"
     )
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """What a person should know of their data, on standard error."""
+    for warning in warnings:
+        ERR.print(f"offnac: note: {warning}", highlight=False, markup=False, soft_wrap=True)
+
+
+def show_conversion(result: dict[str, Any]) -> None:
+    _line(f"{result['log']}: {result['rows']:,} rows, {result['episodes']:,} episodes ({result['format']})")
 
 
 def show_evaluation(result: dict[str, Any]) -> None:

@@ -1,6 +1,10 @@
 """Options that several commands share."""
 
 import argparse
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from offnac.logs import Columns
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -28,3 +32,45 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 def add_max_steps(parser: argparse.ArgumentParser, default: str) -> None:
     text = f"time limit of an episode, in steps (default: {default})"
     parser.add_argument("--max-steps", type=int, metavar="N", help=text)
+
+
+LOG_HELP = "a log: Parquet, CSV, or minari:ID for a Minari dataset"
+
+
+def add_log(parser: argparse.ArgumentParser) -> None:
+    """The log to read, and the names of its columns where they are not the schema's."""
+    parser.add_argument("log", metavar="LOG", help=LOG_HELP)
+    group = parser.add_argument_group(
+        "columns of a table of your own", "not needed for logs with the names of the documentation"
+    )
+    for part, what in (
+        ("observation", "what is known before the decision"),
+        ("next-observation", "what is known after it (default: the next row's)"),
+    ):
+        group.add_argument(f"--{part}", type=names, metavar="NAME,…", help=what)
+    for part, what in (
+        ("action", "the decision; labels are numbered in their order"),
+        ("reward", "what it earned"),
+        ("episode", "which rows belong together"),
+        ("step", "their order (default: that of the table)"),
+        ("terminated", "whether the task ended there"),
+        ("truncated", "whether recording was cut short there"),
+        ("behaviour-prob", "the probability with which the action was taken"),
+    ):
+        group.add_argument(f"--{part}", metavar="NAME", help=what)
+    group.add_argument(
+        "--actions",
+        type=names,
+        metavar="N|NAME,…",
+        help="how many actions there are, or their labels in order",
+    )
+
+
+def columns(arguments: argparse.Namespace) -> "Columns":
+    """What :func:`add_log` was told of the columns."""
+    from offnac.logs import Columns
+
+    told: dict[str, Any] = {name: getattr(arguments, name) for name in Columns.__dataclass_fields__}
+    if told["actions"] is not None and len(told["actions"]) == 1 and told["actions"][0].isdigit():
+        told["actions"] = int(told["actions"][0])
+    return Columns(**told)

@@ -24,6 +24,10 @@ class Log:
     """Where behaviour_prob comes from: logged, fitted, or None where it is not known (and 1)."""
     warnings: tuple[str, ...] = ()
     """What was dropped or looks odd, a sentence each."""
+    action_names: tuple[str, ...] | None = None
+    """What the actions 0 … A − 1 are called, where they had names."""
+    observation_names: tuple[str, ...] | None = None
+    """What the numbers of an observation are called."""
 
     def __len__(self) -> int:
         return len(self.episode)
@@ -44,7 +48,12 @@ class Log:
 
     def take(self, chosen: NDArray[Any]) -> "Log":
         """The log of some episodes, by their numbers, in the order of the log."""
-        kept = np.isin(self.episode, chosen)
+        return self.keep(np.isin(self.episode, chosen))
+
+    def keep(self, kept: NDArray[np.bool_]) -> "Log":
+        """The log of some rows; an episode whose end is not among them is cut short where they stop."""
         columns: Any = (np.asarray(column)[kept] for column in self.rows)
-        _, episode = np.unique(self.episode[kept], return_inverse=True)
-        return replace(self, rows=Transition(*columns), episode=episode.astype(np.int64))
+        rows, episode = Transition(*columns), self.episode[kept]
+        first = np.diff(episode, prepend=-1) > 0
+        rows = rows._replace(truncated=rows.truncated | (np.append(first[1:], True) & ~rows.terminated))
+        return replace(self, rows=rows, episode=np.cumsum(first) - 1)

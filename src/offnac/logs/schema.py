@@ -17,9 +17,9 @@ from offnac import files
 from offnac.transition import Spec, Transition
 
 
-def schema(spec: Spec, metadata: dict[str, str] | None = None) -> pa.Schema:
+def schema(spec: Spec, metadata: dict[str, str] | None = None, *, behaviour_prob: bool = True) -> pa.Schema:
     observation = pa.list_(pa.float32(), spec.observation_size)
-    return pa.schema(
+    described = pa.schema(
         [
             ("episode", pa.int64()),
             ("step", pa.int32()),
@@ -33,15 +33,18 @@ def schema(spec: Spec, metadata: dict[str, str] | None = None) -> pa.Schema:
         ],
         metadata={"offnac.environment": spec.name, "offnac.actions": str(spec.actions), **(metadata or {})},
     )
+    return described if behaviour_prob else described.remove(described.get_field_index("behaviour_prob"))
 
 
 @contextmanager
-def writing(path: Path, spec: Spec, metadata: dict[str, str] | None = None) -> Iterator["LogWriter"]:
+def writing(
+    path: Path, spec: Spec, metadata: dict[str, str] | None = None, *, behaviour_prob: bool = True
+) -> Iterator["LogWriter"]:
     """Write a log that appears under its name only when it is complete."""
-    described = schema(spec, metadata)
+    described = schema(spec, metadata, behaviour_prob=behaviour_prob)
     with (
         files.replacing(path) as temporary,
-        pq.ParquetWriter(temporary, described, compression="zstd") as writer,
+        pq.ParquetWriter(temporary, described, compression="zstd", write_page_checksum=True) as writer,
     ):
         yield LogWriter(writer, described)
 
@@ -53,6 +56,8 @@ class LogWriter:
         self._writer, self._schema = writer, described
 
     def write(self, episode: NDArray[Any], rows: Transition) -> None:
+        """The columns that the schema has."""
+
         def vectors(values: Any) -> pa.FixedSizeListArray:
             array = np.asarray(values, np.float32)
             return pa.FixedSizeListArray.from_arrays(array.reshape(-1), array.shape[1])
@@ -70,6 +75,6 @@ class LogWriter:
         }
         arrays = [
             column if isinstance(column, pa.Array) else pa.array(np.asarray(column))
-            for column in columns.values()
+            for column in (columns[name] for name in self._schema.names)
         ]
         self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
