@@ -29,12 +29,21 @@ def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def floats(column: pa.ChunkedArray, name: str, problems: Problems) -> NDArray[np.float32]:
     """Finite float32 numbers."""
     values = loose_floats(column, name, problems)
-    problems.error_in(
-        ~np.isfinite(values),
-        f"the column {name} holds missing, NaN or infinite numbers in {{rows}}; "
-        "fill them in, or leave these rows out",
-    )
+    require_finite(values[:, None], [name], problems)
     return values
+
+
+def require_finite(matrix: NDArray[np.float32], names: list[str], problems: Problems) -> None:
+    """``names``: of its columns, or of the one that all of it comes from."""
+    parts = (
+        [(names[0], matrix)] if len(names) == 1 else zip(names, np.split(matrix, len(names), 1), strict=True)
+    )
+    for name, part in parts:
+        problems.error_in(
+            ~whole_rows(part),
+            f"the column {name} holds missing, NaN or infinite numbers in {{rows}}; "
+            "fill them in, or leave these rows out",
+        )
 
 
 def loose_floats(column: pa.ChunkedArray, name: str, problems: Problems) -> NDArray[np.float32]:
@@ -59,7 +68,7 @@ def integers(column: pa.ChunkedArray, name: str, problems: Problems) -> NDArray[
 
 
 def loose_floats64(column: pa.ChunkedArray) -> NDArray[np.float64]:
-    return _numpy(column.cast(pa.float64()))
+    return _numpy(column.cast(pa.float64(), safe=False))
 
 
 def booleans(column: pa.ChunkedArray, name: str, problems: Problems) -> NDArray[np.bool_]:

@@ -1,10 +1,13 @@
 """Which columns of a table play which part."""
 
+import re
 from difflib import get_close_matches
 
 from offnac.logs.columns import Columns
 from offnac.logs.problems import Problems
 from offnac.logs.source import Source
+
+REQUIRED = ("observation", "action", "reward")
 
 
 def find(source: Source, wanted: Columns, problems: Problems) -> dict[str, list[str]]:
@@ -16,37 +19,29 @@ def find(source: Source, wanted: Columns, problems: Problems) -> dict[str, list[
         vector = part.endswith("observation")
         if given is not None:
             names = list(given) if vector else [given]
-            if absent := [name for name in names if name not in source.types]:
-                _missing(part, absent, source, problems)
-                continue
-        elif part in source.types:
+        elif vector and part not in source.types and f"{part}_0" in source.types:
+            numbered = [name for name in source.types if re.fullmatch(rf"{part}_\d+", name)]
+            names = [f"{part}_{i}" for i in range(len(numbered))]
+        elif part in source.types or part in REQUIRED:
             names = [part]
-        elif vector and f"{part}_0" in source.types:
-            count = sum(
-                name.startswith(f"{part}_") and name[len(part) + 1 :].isdigit() for name in source.types
-            )
-            names = [f"{part}_{i}" for i in range(count)]
-            if absent := [name for name in names if name not in source.types]:
-                _missing(part, absent, source, problems)
-                continue
-        elif part in ("observation", "action", "reward"):
-            _missing(part, [part], source, problems)
-            continue
         else:
             continue
-        found[part] = names
+        if absent := [name for name in names if name not in source.types]:
+            _missing(part, given is not None, absent, source, problems)
+        else:
+            found[part] = names
     if "terminated" not in found and "truncated" not in found and "done" in source.types:
         found["terminated"] = ["done"]
         problems.warn("the column done is taken to mean that the task ended (terminated)")
     return found
 
 
-def _missing(part: str, absent: list[str], source: Source, problems: Problems) -> None:
+def _missing(part: str, declared: bool, absent: list[str], source: Source, problems: Problems) -> None:
     there = list(source.types)
     lowered = {name.lower(): name for name in there}
     close = [lowered[match] for match in get_close_matches(absent[0].lower(), lowered)]
     shown = ", ".join(there[:12]) + (", …" if len(there) > 12 else "")
     advice = f"did you mean {' or '.join(close)}?" if close else f"the table has {shown}"
-    option = part.replace("_", "-")
-    what = "the columns" if len(absent) > 1 else "the column"
-    problems.error(f"{what} {', '.join(absent)} for --{option} is not there; {advice}")
+    if not declared:
+        advice += f"; --{part.replace('_', '-')} names another"
+    problems.error(f"there is no column {', '.join(absent)}; {advice}")

@@ -28,6 +28,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
+def one_line(text: str) -> str:
+    """Without what a column's name or a label may bring along that would break the line."""
+    return " ".join("".join(character if character.isprintable() else " " for character in text).split())
+
+
 class Problems:
     """Errors and warnings of one log."""
 
@@ -37,7 +42,7 @@ class Problems:
         self.warnings: list[str] = []
 
     def error(self, text: str) -> None:
-        self._errors.append(text)
+        self._errors.append(one_line(text))
 
     def error_in(self, rows: NDArray[Any], text: str) -> None:
         """An error in some rows, if there are any; ``{rows}`` in the text says which."""
@@ -45,7 +50,7 @@ class Problems:
             self.error(text.replace("{rows}", rows_text(rows)))
 
     def warn(self, text: str) -> None:
-        self.warnings.append(text)
+        self.warnings.append(one_line(text))
 
     def warn_in(self, rows: NDArray[Any], text: str) -> None:
         if len(rows) and (rows.dtype != bool or rows.any()):

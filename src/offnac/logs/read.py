@@ -1,10 +1,12 @@
 """Read a log: find its columns, check every value, put it in order; only then is anything learned."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from offnac.logs import fields
@@ -26,8 +28,8 @@ def read_log(source: Any, columns: Columns | None = None, **names: Any) -> Log:
     A table with columns of its own names them: ``read_log("records.csv", observation=("age", "bp"),
     action="dose", reward="gain")``; see :class:`Columns`.
     """
-    opened = open_source(source)
     wanted = columns or Columns.named(**names)
+    opened = open_source(source, (*(wanted.observation or ()), *(wanted.next_observation or ())))
     problems = Problems(opened.name)
     if opened.rows == 0:
         problems.error("it holds no rows")
@@ -39,12 +41,22 @@ def read_log(source: Any, columns: Columns | None = None, **names: Any) -> Log:
 
 def _assemble(source: Source, wanted: Columns, found: dict[str, list[str]], problems: Problems) -> Log:
     rows = source.rows
+    uses = Counter(name for names in found.values() for name in names)
+    held: dict[str, pa.ChunkedArray] = {}
+
+    def take(name: str) -> pa.ChunkedArray:
+        """A column, kept only while another part needs it too (a step may also be observed)."""
+        column = held.pop(name) if name in held else source.take(name)
+        uses[name] -= 1
+        if uses[name]:
+            held[name] = column
+        return column
 
     def vectors(part: str) -> NDArray[np.float32]:
-        return fields.matrix(source.take, found[part], source.types, rows, problems)
+        return fields.matrix(take, found[part], source.types, rows, problems)
 
     def column(part: str, read: Any) -> Any:
-        return read(source.take(found[part][0]), found[part][0], problems) if part in found else None
+        return read(take(found[part][0]), found[part][0], problems) if part in found else None
 
     marks = Marks(
         column("episode", codes),
@@ -52,9 +64,7 @@ def _assemble(source: Source, wanted: Columns, found: dict[str, list[str]], prob
         column("terminated", fields.booleans),
         column("truncated", fields.booleans),
     )
-    actions = read_actions(
-        source.take(found["action"][0]), found["action"][0], _known(source, wanted), problems
-    )
+    actions = read_actions(take(found["action"][0]), found["action"][0], _known(source, wanted), problems)
     reward = column("reward", fields.floats)
     prob = column("behaviour_prob", fields.floats)
     if prob is not None:
@@ -63,11 +73,7 @@ def _assemble(source: Source, wanted: Columns, found: dict[str, list[str]], prob
             "the probabilities of the actions taken should lie in (0, 1], but in {rows} they do not",
         )
     observation = vectors("observation")
-    problems.error_in(
-        ~fields.whole_rows(observation),
-        "the observation holds missing, NaN or infinite numbers in {rows}; "
-        "fill them in, or leave these rows out",
-    )
+    fields.require_finite(observation, found["observation"], problems)
     following = vectors("next_observation") if "next_observation" in found else None
     if following is not None and following.shape != observation.shape:
         problems.error(

@@ -1,6 +1,7 @@
 """Where a log's columns come from: a file, a data frame or arrays, one column in memory at a time."""
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,10 +13,14 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
 from offnac.errors import UserError
+from offnac.logs.problems import one_line
 
 DELIMITERS = ",;\t"
+NUMBERED = re.compile(r"(next_)?observation_\d+$")
 HEAD = 1 << 16
 """Bytes that are looked at to tell what a file is."""
+BLOCK = 1 << 24
+"""Bytes of text that are read at a time."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +39,17 @@ class Source:
     """The task's name where the metadata has none."""
 
 
-def open_source(source: Any) -> Source:
-    """A path to Parquet or CSV, ``minari:ID`` or a Minari folder, a data frame, or a mapping of arrays."""
+def open_source(source: Any, observed: Iterable[str] = ()) -> Source:
+    """A path to Parquet or CSV, ``minari:ID`` or a Minari folder, a data frame, or a mapping of arrays.
+
+    ``observed`` are columns of observations, which text is read into in single precision at once.
+    """
     if isinstance(source, str) and source.startswith("minari:"):
         from offnac.logs.minari import open_dataset
 
         return open_dataset(source.removeprefix("minari:"))
     if isinstance(source, str | Path):
-        return _open_path(Path(source))
+        return _open_path(Path(source), frozenset(observed))
     if isinstance(source, Mapping):
         return from_arrays(source, "the log")
     try:
@@ -49,7 +57,7 @@ def open_source(source: Any) -> Source:
     except (TypeError, ValueError, pa.ArrowException) as error:
         raise UserError(
             f"a log is a path, a data frame or a mapping of arrays, but {type(source).__name__} came "
-            f"({_one_line(error)}); give one of these"
+            f"({_trouble(error)}); give one of these"
         ) from error
 
 
@@ -61,14 +69,16 @@ def from_arrays(arrays: Mapping[str, Any], name: str, **more: Any) -> Source:
             continue
         try:
             array = values if isinstance(values, pa.Array | pa.ChunkedArray) else np.asarray(values)
-            if isinstance(array, np.ndarray) and array.ndim > 1:
+            if isinstance(array, np.ndarray) and array.ndim > 1 and array.size == 0:
+                array = pa.array(array.tolist())
+            elif isinstance(array, np.ndarray) and array.ndim > 1:
                 array = array.reshape(len(array), -1)
                 flat = pa.array(np.ascontiguousarray(array).reshape(-1))
                 array = pa.FixedSizeListArray.from_arrays(flat, array.shape[1])
             columns[str(key)] = array if isinstance(array, pa.ChunkedArray) else pa.array(array)
         except (TypeError, ValueError, pa.ArrowException) as error:
             raise UserError(
-                f"{key} should be an array of numbers, but it is not one ({_one_line(error)})"
+                f"{key} should be an array of numbers, but it is not one ({_trouble(error)})"
             ) from error
     lengths = {key: len(column) for key, column in columns.items()}
     if len(set(lengths.values())) > 1:
@@ -85,7 +95,7 @@ def from_table(table: pa.Table, name: str, **more: Any) -> Source:
     )
 
 
-def _open_path(path: Path) -> Source:
+def _open_path(path: Path, observed: frozenset[str]) -> Source:
     if path.is_dir():
         from offnac.logs.minari import open_folder
 
@@ -102,12 +112,12 @@ def _open_path(path: Path) -> Source:
         raise UserError(f"{path} should be Parquet, but it does not begin as such; it may be damaged")
     if magic == b"\x89HDF\r\n\x1a\n":
         raise UserError(f"{path} is an HDF5 file; give the folder of the Minari dataset that it belongs to")
-    return _open_csv(path)
+    return _open_csv(path, observed)
 
 
 def _open_parquet(path: Path) -> Source:
     with _reading(path, "Parquet"):
-        file = pq.ParquetFile(path, page_checksum_verification=True, memory_map=True)
+        file = pq.ParquetFile(path, page_checksum_verification=True)
         types = {entry.name: entry.type for entry in file.schema_arrow}
         _require_single_names(file.schema_arrow.names, str(path))
         metadata, rows = _metadata(file.schema_arrow.metadata), file.metadata.num_rows
@@ -122,25 +132,33 @@ def _open_parquet(path: Path) -> Source:
     return Source(str(path), rows, types, take, metadata, path.stem)
 
 
-def _open_csv(path: Path) -> Source:
+def _open_csv(path: Path, observed: frozenset[str]) -> Source:
     with _reading(path, "CSV"):
         with pa.input_stream(str(path), compression="detect") as stream:
             head = stream.read(HEAD)
         if b"\0" in head:
             raise UserError(f"{path} should be a log in Parquet or CSV, but it is neither; check the path")
         header = head.split(b"\n")[0].decode("utf-8-sig")
-        table = csv.read_csv(
-            path,
-            parse_options=csv.ParseOptions(delimiter=max(DELIMITERS, key=header.count)),
-            convert_options=csv.ConvertOptions(strings_can_be_null=True),
-        )
+        delimiter = max(DELIMITERS, key=header.count)
+        names = [name.strip().strip('"') for name in header.split(delimiter)]
+        single = {name: pa.float32() for name in names if name in observed or NUMBERED.match(name)}
+        options = {"parse_options": csv.ParseOptions(delimiter=delimiter)}
+        convert = csv.ConvertOptions(strings_can_be_null=True, column_types=single)
+        try:
+            # A third of the memory, but the first block decides what the other columns hold.
+            table = csv.open_csv(path, csv.ReadOptions(block_size=BLOCK), convert_options=convert, **options)
+            table = table.read_all()
+        except pa.ArrowInvalid:
+            convert.column_types = {}
+            table = csv.read_csv(path, convert_options=convert, **options)
     return from_table(table, str(path), title=path.name.split(".")[0])
 
 
 def _require_single_names(names: list[str], log: str) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise UserError(f"{log} should name every column once, but it has {', '.join(twice)} twice or more")
+        named = one_line(", ".join(twice))
+        raise UserError(f"{log} should name every column once, but it has {named} twice or more")
 
 
 def _metadata(found: Mapping[bytes, bytes] | None) -> dict[str, str]:
@@ -159,10 +177,11 @@ def _reading(path: Path, kind: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise UserError(
-            f"{path} cannot be read as {kind} ({_one_line(error)}); it may be damaged or cut short"
+            f"{path} cannot be read as {kind} ({_trouble(error)}); it may be damaged or cut short"
         ) from error
 
 
-def _one_line(error: Exception) -> str:
-    text = " ".join(str(error).split()).rstrip(".")
+def _trouble(error: Exception) -> str:
+    """What another package says, short and on one line."""
+    text = one_line(str(error)).rstrip(".")
     return text if len(text) < 200 else text[:200] + "…"
