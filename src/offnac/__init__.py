@@ -15,6 +15,7 @@ _HOMES = {
     "convert": "offnac.api",
     "evaluate": "offnac.api",
     "experiment": "offnac.presets",
+    "fit_behaviour": "offnac.logs.propensity",
     "load_policy": "offnac.saved_policy",
     "make": "offnac.environments",
     "read_log": "offnac.logs",

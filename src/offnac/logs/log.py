@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from offnac.logs.calibration import Calibration
 from offnac.transition import Spec, Transition
 
 LOGGED, FITTED = "logged", "fitted"
@@ -28,6 +29,8 @@ class Log:
     """What the actions 0 … A − 1 are called, where they had names."""
     observation_names: tuple[str, ...] | None = None
     """What the numbers of an observation are called."""
+    calibration: Calibration | None = None
+    """How good fitted probabilities are."""
 
     def __len__(self) -> int:
         return len(self.episode)
@@ -45,6 +48,14 @@ class Log:
         """Each episode's return, discounted by γ^t."""
         weights = np.asarray(self.rows.reward, np.float64) * gamma ** np.asarray(self.rows.step, np.float64)
         return np.bincount(self.episode, weights=weights, minlength=self.episodes).astype(float)
+
+    def scaling(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Mean and SD of the observations; a number that never changes keeps its own unit."""
+        observation = np.asarray(self.rows.observation)
+        mean = np.asarray(observation.mean(axis=0, dtype=np.float64))
+        sd = observation.std(axis=0, dtype=np.float64)
+        rounding = 10 * np.finfo(np.float32).eps * np.abs(mean)
+        return mean.astype(np.float32), np.where(sd > rounding, sd, 1.0).astype(np.float32)
 
     def take(self, chosen: NDArray[Any]) -> "Log":
         """The log of some episodes, by their numbers, in the order of the log."""
