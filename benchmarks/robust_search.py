@@ -15,7 +15,9 @@ import itertools
 import json
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import fields, replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +34,11 @@ from offnac.evaluation import statistics
 from offnac.presets import robust
 from offnac.provenance import now, versions
 from offnac.training import native
+from offnac.training.learn import learn_from
 from offnac.training.protocol import start
+from offnac.training.replay import STARTS, Memory
 from offnac.training.stream import train_seeds
+from offnac.transition import Transition
 
 OUT = Path(__file__).parents[1] / "results" / "robust" / "search.jsonl"
 LANES = "lanes"
@@ -60,7 +65,7 @@ def main() -> None:
     environment = make(arguments.task, max_steps=presets.max_steps(arguments.task))
     candidates = [change for given in json.loads(arguments.candidates) for change in each(given)]
     experiments = [build(environment.spec, arguments, change) for change in candidates]
-    many = is_native(environment) and jax.default_backend() == "gpu"
+    many = jax.default_backend() == "gpu"
     groups: dict[Any, list[int]] = {}
     for index, experiment in enumerate(experiments):
         shape = jax.tree.structure((experiment.algorithm, experiment.protocol)) if many else index
@@ -69,7 +74,8 @@ def main() -> None:
         began = time.perf_counter()
         chosen = [experiments[index] for index in members]
         if many:
-            outcomes = in_lanes(environment, chosen, seeds, arguments)
+            search = in_lanes if is_native(environment) else blindly
+            outcomes = search(environment, chosen, seeds, arguments)
         else:
             outcomes = [one_by_one(environment, experiment, seeds, arguments) for experiment in chosen]
         seconds = time.perf_counter() - began
@@ -83,6 +89,7 @@ def main() -> None:
                 **{f"{name}": statistics.across_seeds(outcome[name]) for name in ("best", "final")},
                 "values": {name: np.round(outcome[name], 1).tolist() for name in ("best", "final")},
                 "episodes": outcome["episodes"],
+                **({"curve": outcome["curve"].tolist()} if "curve" in outcome else {}),
                 "seconds": round(seconds / len(members), 1),
                 "device": jax.default_backend(),
                 "versions": versions(),
@@ -172,6 +179,111 @@ def in_lanes(environment: Any, experiments: Any, seeds: list[int], arguments: An
     best = np.asarray(test(runs.best_theta, key), float).reshape(shape)
     final = np.asarray(test(runs.learner.theta, key), float).reshape(shape)
     return [{"best": b, "final": f, "episodes": done} for b, f in zip(best, final, strict=True)]
+
+
+def blindly(environment: Any, experiments: Any, seeds: list[int], arguments: Any) -> list[dict[str, Any]]:
+    """Off-policy in a task of the host's: what μ does depends on nothing that is learned, so its episodes
+    are played first, then all candidates and seeds learn in one program, and then some of the policies on
+    the way are tested. The best is chosen by ten episodes and tested by others."""
+    if not experiments[0].protocol.off_policy:
+        raise SystemExit("a task of the host's is searched on a GPU only off-policy")
+    protocol, episodes = experiments[0].protocol, experiments[0].episodes
+    count = len(seeds)
+    with ProcessPoolExecutor(6, mp_context=get_context("spawn")) as pool:
+        played = list(pool.map(play, [arguments.task] * count, seeds, [episodes] * count))
+        size = protocol.replay.capacity
+        memories = []
+        for rows, ends in played:
+            kept = [np.zeros((size, *column.shape[1:]), column.dtype) for column in rows]
+            for room, column in zip(kept, rows, strict=True):
+                room[: len(column)] = column[:size]
+            shift, scale = np.asarray(protocol.mean, np.float32), np.asarray(protocol.scale, np.float32)
+            kept[0], kept[3] = (kept[0] - shift) / scale, (kept[3] - shift) / scale
+            memories.append((Transition(*kept), np.minimum(ends, size).astype(np.int32)))
+        memories = jax.tree.map(lambda *leaves: jnp.stack(leaves), *memories)
+        settings = [(experiment.algorithm, experiment.protocol) for experiment in experiments]
+        settings = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *settings)
+
+        @jax.jit
+        def learn(settings: Any, rows: Any, ends: Any, key: Any) -> Any:
+            algorithm, protocol = settings
+            first = rows.step[: len(ends)] * 0 + jnp.append(0, ends[:-1])
+            starts = rows.observation[first[jnp.linspace(0, len(ends) - 1, STARTS).astype(int)]]
+
+            def episode(learner: Any, number: Any) -> Any:
+                memory = Memory(rows, ends[number], starts, jnp.int32(STARTS))
+                key_ = jax.random.fold_in(key, number)
+                learner, ess = learn_from(memory, algorithm, protocol, learner, number, key_)
+                return learner, (learner.theta, ess)
+
+            learner = algorithm.init(key, environment.spec)
+            return jax.lax.scan(episode, learner, jnp.arange(len(ends)))[1]
+
+        keys = jnp.stack([jax.random.key(seed) for seed in seeds])
+        lanes = jax.vmap(jax.vmap(learn, in_axes=(None, 0, 0, 0)), in_axes=(0, None, None, None))
+        thetas, _ = lanes(settings, *memories, keys)
+        every = max(1, episodes // 40)
+        thetas = np.asarray(thetas[:, :, every - 1 :: every])
+        print(f"  learned {thetas.shape}", flush=True)
+        policy = (experiments[0].algorithm.policy.network.hidden, protocol.mean, protocol.scale)
+        jobs = [
+            (arguments.task, policy, thetas[c, s], 10, 777)
+            for c in range(len(experiments))
+            for s in range(count)
+        ]
+        curves = np.array(list(pool.map(tested, jobs, chunksize=1))).reshape(len(experiments), count, -1)
+        chosen = curves.argmax(-1)
+        again = [
+            (arguments.task, policy, thetas[c, s, [chosen[c, s], -1]], 40, 999)
+            for c in range(len(experiments))
+            for s in range(count)
+        ]
+        final = np.array(list(pool.map(tested, again, chunksize=1))).reshape(len(experiments), count, 2)
+    return [
+        {"best": f[:, 0], "final": f[:, 1], "episodes": episodes, "curve": np.round(np.median(c, 0), 0)}
+        for f, c in zip(final, curves, strict=True)
+    ]
+
+
+def play(task: str, seed: int, episodes: int) -> Any:
+    """Whole episodes of the uniform behaviour, as columns, and where each ends."""
+    environment, rng = make(task), np.random.default_rng(seed)
+    rows, ends = [], []
+    for _ in range(episodes):
+        observation, done, step = environment.reset(int(rng.integers(2**31))), False, 0
+        while not done:
+            action = int(rng.integers(environment.spec.actions))
+            following, reward, terminated, truncated = environment.step(action)
+            prob = 1.0 / environment.spec.actions
+            rows.append((observation, action, reward, following, terminated, truncated, prob, step))
+            observation, done, step = following, terminated or truncated, step + 1
+        ends.append(len(rows))
+    dtypes = (np.float32, np.int32, np.float32, np.float32, bool, bool, np.float32, np.int32)
+    columns = [
+        np.asarray(column, dtype) for column, dtype in zip(zip(*rows, strict=True), dtypes, strict=True)
+    ]
+    return columns, np.array(ends)
+
+
+def tested(job: Any) -> list[float]:
+    """The mean return of each of some policies, in NumPy: a network of one hidden layer of tanh."""
+    task, (hidden, mean, scale), thetas, episodes, seed = job
+    environment = make(task)
+    d, a, h = environment.spec.observation_size, environment.spec.actions, hidden[0]
+    means = []
+    for theta in thetas:
+        first, second = theta[: d * h].reshape(h, d), theta[d * h :].reshape(a, h)
+        rng, total = np.random.default_rng(seed), 0.0
+        for _ in range(episodes):
+            observation, done = environment.reset(int(rng.integers(2**31))), False
+            while not done:
+                shown = (observation - np.asarray(mean)) / np.asarray(scale)
+                logits = second @ np.tanh(first @ shown)
+                action = int(np.argmax(logits + rng.gumbel(size=a)))
+                observation, reward, terminated, truncated = environment.step(action)
+                total, done = total + reward, terminated or truncated
+        means.append(total / episodes)
+    return means
 
 
 if __name__ == "__main__":

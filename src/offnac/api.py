@@ -1,5 +1,6 @@
 """The functions behind the commands: names and numbers in, plain results out."""
 
+import json
 import os
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from offnac.evaluation import rollout, statistics
 from offnac.logs import Columns, read_log, write_log
 from offnac.logs import collect as log_collect
 from offnac.processes import Pipes
-from offnac.provenance import now, versions
+from offnac.provenance import device, now, versions
 from offnac.saved_policy import Policy, load_policy
 from offnac.settings import describe
 from offnac.training.progress import Report, Update, silent
@@ -74,13 +75,19 @@ def train(
     task, experiment = prepare(request)
     all_seeds = list(range(first_seed, first_seed + seeds))
     workers = workers or os.cpu_count() or 1
+    settings = {
+        "algorithm": describe(experiment.algorithm),
+        "protocol": describe(experiment.protocol),
+        "episodes": experiment.episodes,
+        "max_steps": task.max_steps,
+    }
     before: dict[str, Any] = {}
     if (out / RUN).exists():
         if not resume:
             raise UserError(
                 f"{out} exists already; go on in it with --resume, choose another --out, or remove it first"
             )
-        before = _require_same(out, request)
+        before = _require_same(out, request, settings)
         workers = before.get("workers", workers)
     elif not resume or any(out.glob("*")):
         files.require_absent(out)
@@ -89,12 +96,8 @@ def train(
         "request": request,
         "seeds": sorted({*before.get("seeds", ()), *all_seeds}),
         "workers": workers,
-        "settings": {
-            "algorithm": describe(experiment.algorithm),
-            "protocol": describe(experiment.protocol),
-            "episodes": experiment.episodes,
-            "max_steps": task.max_steps,
-        },
+        "settings": settings,
+        "device": device(),
         "versions": versions(),
         "date": now(),
         "seconds": before.get("seconds", before.get("result", {}).get("seconds", 0.0)),
@@ -221,7 +224,7 @@ def _train_in_processes(
     return [result for result in results if result is not None]
 
 
-def _require_same(out: Path, request: dict[str, Any]) -> dict[str, Any]:
+def _require_same(out: Path, request: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
     """A run can only be resumed as what it was."""
     before = files.read_json(out / RUN)
     if not isinstance(before, dict) or before.get("format") != "offnac-run":
@@ -233,6 +236,11 @@ def _require_same(out: Path, request: dict[str, Any]) -> dict[str, Any]:
                 f"{out} was begun with {name} = {old}, but now it is {new}; "
                 "resume with the same options, or choose another --out"
             )
+    if before.get("settings") != json.loads(json.dumps(settings)):
+        raise UserError(
+            f"{out} was begun with other settings of the preset {request['preset']} than this version has; "
+            "choose another --out, or remove it first"
+        )
     return before
 
 

@@ -1,4 +1,4 @@
-"""Which versions made a result, and when."""
+"""Which versions made a result, on what, and when."""
 
 import platform
 from datetime import UTC, datetime
@@ -15,6 +15,13 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def device() -> str:
+    """What JAX computes on."""
+    import jax
+
+    return str(jax.devices()[0].device_kind)
 
 
 def now() -> str:

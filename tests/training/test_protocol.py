@@ -99,9 +99,9 @@ def test_a_published_drop_fires_and_stays():
 def test_a_time_limit_ends_the_task_only_when_asked():
     flags = {"terminated": jnp.array([False, True, False]), "truncated": jnp.array([True, True, False])}
     batch = Transition(*[jnp.zeros(3)] * 8)._replace(**flags)
-    bootstrapped = Protocol(off_policy=False).with_ends(batch)
+    bootstrapped = Protocol(off_policy=False).as_learned(batch)
     assert_array_equal(bootstrapped.continues, [1.0, 0.0, 1.0])
-    published = Protocol(off_policy=False, time_limit_terminal=True).with_ends(batch)
+    published = Protocol(off_policy=False, time_limit_terminal=True).as_learned(batch)
     assert_array_equal(published.continues, [0.0, 0.0, 1.0])
     assert_array_equal(published.truncated, batch.truncated)
 

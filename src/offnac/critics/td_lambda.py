@@ -90,8 +90,7 @@ class TDLambda:
 def _backwards(own: Float[Array, " n"], carry: Float[Array, " n"]) -> Float[Array, " n"]:
     """q_t = own_t + carry_t q_{t+1}."""
 
-    def step(following: Float[Array, ""], row: tuple[Array, Array]) -> tuple[Array, Array]:
-        q = row[0] + row[1] * following
-        return q, q
+    def joined(later: tuple[Array, Array], earlier: tuple[Array, Array]) -> tuple[Array, Array]:
+        return earlier[0] * later[0], earlier[1] + earlier[0] * later[1]
 
-    return jax.lax.scan(step, jnp.zeros((), own.dtype), (own, carry), reverse=True)[1]
+    return jax.lax.associative_scan(joined, (carry, own), reverse=True)[1]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from offnac import api, files, presets
+from offnac.environments import gymnax
 from offnac.errors import UserError
 from offnac.experiments.cells import Cell
 from offnac.transition import Spec
@@ -53,6 +54,11 @@ class Job:
     @property
     def name(self) -> str:
         return run_name(self.cell, self.preset)
+
+    @property
+    def native(self) -> bool:
+        """Whether JAX steps the task, so that a GPU can."""
+        return self.cell.environment in gymnax.names()
 
     @property
     def episodes(self) -> int:

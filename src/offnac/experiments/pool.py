@@ -1,8 +1,6 @@
 """Jobs over cores: each in a process of its own, so that programs do not fight over threads and one that
-fails takes no other with it.
-
-On a GPU all seeds of a job would run in one ``vmap`` instead, one job after another in this process:
-:func:`run` is the place to choose.
+fails takes no other with it. Where there is a GPU, jobs of JAX-native tasks share it, all seeds of a job in
+one program.
 """
 
 import json
@@ -43,6 +41,15 @@ def silent(news: News) -> None:
     """Report to nobody."""
 
 
+def sees_gpu() -> bool:
+    """Whether JAX sees a GPU; asked in another process, because one that has looked keeps hold of it."""
+    if not Path("/dev/nvidiactl").exists():
+        return False
+    question = "import jax; print(jax.default_backend())"
+    answer = subprocess.run([sys.executable, "-c", question], capture_output=True, text=True, check=False)
+    return answer.stdout.strip() == "gpu"
+
+
 class Outcome(NamedTuple):
     """How a job ended. ``complaint`` is empty unless it failed."""
 
@@ -57,18 +64,19 @@ def run(
     out: Path,
     *,
     workers: int | None = None,
+    gpu: bool = False,
     finished: int = 0,
     report: Report = silent,
     stop: Event,
     ended: Callable[[Outcome], None],
 ) -> None:
-    """Do the jobs in their order, several at once; tell ``ended`` of each from this thread. ``finished``
-    counts jobs that were done before."""
+    """Do the jobs in their order, several at once; tell ``ended`` of each from this thread. ``gpu`` says
+    that there is one to use, ``finished`` counts jobs that were done before."""
     at_once, cores = cores_of_each(workers, len(jobs))
     board = _Board(jobs, finished, report)
     pipes = Pipes()
     with ThreadPoolExecutor(max_workers=at_once) as pool:
-        pending = {pool.submit(_do, job, out, cores, board, pipes, stop) for job in jobs}
+        pending = {pool.submit(_do, job, out, cores, gpu, board, pipes, stop) for job in jobs}
         try:
             while pending:
                 done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
@@ -82,14 +90,15 @@ def run(
             raise
 
 
-def _do(job: Job, out: Path, cores: int, board: "_Board", pipes: Pipes, stop: Event) -> Outcome:
+def _do(job: Job, out: Path, cores: int, gpu: bool, board: "_Board", pipes: Pipes, stop: Event) -> Outcome:
     if stop.is_set():
         return Outcome(job, True, 0.0)
     began = time.perf_counter()
     folder = out / RUNS / job.name
     command = [sys.executable, "-m", "offnac.experiments.job", str(folder), json.dumps(job.request(cores))]
-    # Beside a GPU the cores still do the work: many processes cannot share its memory.
-    environment = {"JAX_PLATFORMS": "cpu", **os.environ, **dict.fromkeys(THREADS, str(cores))}
+    # Many processes share the GPU, so none may take all of its memory.
+    place = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"} if gpu and job.native else {"JAX_PLATFORMS": "cpu"}
+    environment = {**os.environ, **place, **dict.fromkeys(THREADS, str(cores))}
     with (
         tempfile.TemporaryFile("w+") as errors,
         subprocess.Popen(

@@ -65,6 +65,7 @@ def reproduce(
         open_jobs,
         out,
         workers=workers,
+        gpu=any(job.native for job in open_jobs) and pool.sees_gpu(),
         finished=len(jobs) - len(open_jobs),
         report=report,
         stop=stop,

@@ -1,5 +1,6 @@
-"""Presets by name: ``robust`` (every seed learns), ``published`` (what the experiments ran), ``paper`` (its
-tables), ``theory`` (what the proof assumes)."""
+"""Presets by name: ``robust`` (every seed learns), ``published`` (what the experiments ran), ``shaped`` (the
+same on the rewards that they added to Mountain Car's), ``paper`` (its tables), ``theory`` (what the proof
+assumes)."""
 
 import difflib
 from dataclasses import replace
@@ -8,10 +9,12 @@ from typing import Any
 from offnac.errors import UserError
 from offnac.presets import robust, tables
 from offnac.presets.compose import TWO_TIMESCALES, Powers, is_natural, is_off_policy, paper, published, theory
+from offnac.training import shaping
 from offnac.training.protocol import Experiment
 from offnac.transition import Spec
 
-PRESETS = ("robust", "published", "paper", "theory")
+PRESETS = ("robust", "published", "shaped", "paper", "theory")
+SHAPED = "MountainCar-v0"
 ALGORITHMS = tables.ALGORITHMS
 
 _THEORY = {
@@ -86,6 +89,8 @@ def experiment(
         row = replace(_row(preset, algorithm, spec.name, lam), **given)
         if preset == "theory":
             built = theory(algorithm, row, spec, lam, gamma, episodes, powers)
+        elif preset == "shaped":
+            built = _shaped(published(algorithm, row, spec, lam, gamma, episodes), spec)
         else:
             build = paper if preset == "paper" else published
             built = build(algorithm, row, spec, lam, gamma, episodes)
@@ -100,6 +105,15 @@ def _robust(
     off_policy = is_off_policy(algorithm)
     row = replace(robust.row(spec.name, off_policy), **given)
     return robust.robust(off_policy, is_natural(algorithm), row, spec, lam, gamma, episodes)
+
+
+def _shaped(built: Experiment, spec: Spec) -> Experiment:
+    if spec.name not in ("", SHAPED):
+        raise UserError(
+            f"only {SHAPED} had shaped rewards, but the task is {spec.name}; choose --preset published"
+        )
+    added = shaping.OFF_POLICY if built.protocol.off_policy else shaping.ON_POLICY
+    return replace(built, protocol=replace(built.protocol, shaping=added))
 
 
 def _require_used(algorithm: str, preset: str, given: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from offnac.networks import MLP
 from offnac.optimisers import Adam
 from offnac.policy import SoftmaxPolicy
 from offnac.ratios import Fourier, LeastSquares, One, Ratios
-from offnac.schedules import Constant
+from offnac.schedules import Constant, RobbinsMonro, Schedule
 from offnac.steps import TrustRegion
 from offnac.training.protocol import Experiment, Protocol
 from offnac.training.replay import Replay
@@ -34,6 +34,8 @@ class RobustRow:
     vanilla: float = 10.0
     """How much more along the vanilla direction, which is shorter than x by about the eigenvalues of F."""
     kl: float = 1e-4
+    horizon: float | None = None
+    """Updates after which the rates begin to fall, the actor's faster than the critic's; None for never."""
     value_rate: float = 3e-3
     target_rate: float = 0.05
     memory: float = 0.5
@@ -101,7 +103,11 @@ def robust(
         )
     )
     value = MLP(spec.observation_size, row.value, 1, activation="relu")
-    td = TD(value, Adam(Constant(row.value_rate)), target_rate=row.target_rate, bounded=True)
+
+    def falling(rate: float, power: float) -> Schedule:
+        return Constant(rate) if row.horizon is None else RobbinsMonro(rate, power, row.horizon)
+
+    td = TD(value, Adam(falling(row.value_rate, 0.6)), target_rate=row.target_rate, bounded=True)
     critic: Critic = TDLambda(td, lam, clip=True) if lam > 0 else td
     direction: Direction = Ridge(memory=row.memory) if natural else Vanilla()
     ratios = Ratios(One(), One())
@@ -115,8 +121,8 @@ def robust(
             critic=Minibatches(critic, row.minibatches),
             direction=direction,
             step=TrustRegion(
-                rate=Constant(row.actor_rate if natural else row.vanilla * row.actor_rate),
-                kl=Constant(row.kl),
+                rate=falling(row.actor_rate if natural else row.vanilla * row.actor_rate, 0.9),
+                kl=falling(row.kl, 1.8),
             ),
             gamma=gamma,
             entropy=row.entropy,

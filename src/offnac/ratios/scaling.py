@@ -7,8 +7,8 @@ from jaxtyping import Array, Float
 
 from offnac.ratios.data import average
 
-SUBSET = 256
-"""Rows that the median distance looks at: its error is a few per cent, its cost quadratic."""
+SUBSET = 64
+"""Rows that the median distance looks at: its error is some per cent, its cost quadratic."""
 
 
 class Scaling(NamedTuple):

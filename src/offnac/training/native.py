@@ -36,7 +36,7 @@ def _estimate_ratios(
 
     keys = jax.random.split(step_key, protocol.ratio_steps)
     _, (rows, weight) = jax.lax.scan(body, first, keys)
-    batch = protocol.with_ends(jax.tree.map(lambda leaf: leaf[:, 0], rows))
+    batch = protocol.as_learned(jax.tree.map(lambda leaf: leaf[:, 0], rows))
     learner, info = algorithm.estimate_ratios(learner, batch, first.observation[None], weight, update_key)
     return learner, info["w"].effective_sample_size
 
@@ -58,7 +58,7 @@ def _train_episode(
             behaviour = Acting(algorithm.policy, learner.theta)
         key = jax.random.fold_in(step_key, episode.step)
         episode, transition = advance(environment, behaviour, episode, key)
-        learner, _ = algorithm.update(learner, protocol.with_ends(transition))
+        learner, _ = algorithm.update(learner, protocol.as_learned(transition))
         return learner, episode
 
     first = (learner, begin(environment, reset_key))

@@ -71,7 +71,7 @@ def learn(
 
     def one(learner: State, transition: Transition) -> State:
         batch = jax.tree.map(lambda leaf: leaf[None], transition)
-        return algorithm.update(learner, protocol.with_ends(batch))[0]
+        return algorithm.update(learner, protocol.as_learned(batch))[0]
 
     return select(train, jax.vmap(one)(learner, transition), learner)
 
@@ -92,7 +92,7 @@ def estimate_ratios(
 
     def one(learner: State, batch: Transition, weight: Array, key: PRNGKeyArray, episode: Array) -> Any:
         key = jax.random.fold_in(jax.random.fold_in(key, episode), len(Phase))
-        batch = protocol.with_ends(batch)
+        batch = protocol.as_learned(batch)
         learner, info = algorithm.estimate_ratios(learner, batch, batch.observation[:1], weight, key)
         return learner, info["w"].effective_sample_size
 

@@ -12,6 +12,7 @@ from offnac.actor_critic import ActorCritic, State
 from offnac.networks import Parameters
 from offnac.settings import settings, static
 from offnac.training.replay import Memory, Replay
+from offnac.training.shaping import Shaping
 from offnac.transition import Spec, Transition
 
 
@@ -32,8 +33,13 @@ class Protocol:
     scale: tuple[float, ...] | None = None
     """Observations are learned from as (s − mean)/scale."""
 
-    def with_ends(self, batch: Transition) -> Transition:
-        """Say what counts as the end of the task: a time limit never does, except as published."""
+    shaping: Shaping | None = None
+
+    def as_learned(self, batch: Transition) -> Transition:
+        """What the learner is shown: shaped rewards where there are any; as the task's end never a time
+        limit, except as published."""
+        if self.shaping is not None:
+            batch = self.shaping(batch)
         if not self.time_limit_terminal:
             return batch
         return batch._replace(terminated=batch.terminated | batch.truncated)
