@@ -233,7 +233,7 @@ def test_theory_refuses_what_is_not_two_timescales(powers):
     [
         ("publishd", "ac", "preset 'publishd' is not known; did you mean 'published'?"),
         ("papier", "ac", "did you mean 'paper'?"),
-        ("xyz", "ac", "choose one of robust, published, paper, theory"),
+        ("xyz", "ac", "choose one of robust, published, shaped, paper, theory"),
         ("paper", "offnacc", "algorithm 'offnacc' is not known; did you mean 'offnac'?"),
         ("paper", "ppo", "choose one of ac, nac, offac, offnac"),
     ],

@@ -239,3 +239,12 @@ def test_a_damaged_checkpoint_is_refused_in_one_sentence(damage, tmp_path):
 def test_resuming_what_never_began_begins_it(tmp_path, native, same_seed):
     api.train(**NATIVE, out=tmp_path / "run", resume=True)
     same_seed(native / "seed-0", tmp_path / "run" / "seed-0")
+
+
+def test_a_changed_preset_is_noticed(tmp_path):
+    api.train(**NATIVE, out=tmp_path / "run")
+    record = json.loads((tmp_path / "run" / api.RUN).read_text())
+    record["settings"]["algorithm"]["gamma"] = 0.5
+    (tmp_path / "run" / api.RUN).write_text(json.dumps(record))
+    with pytest.raises(UserError, match="other settings of the preset published"):
+        api.train(**NATIVE, out=tmp_path / "run", resume=True)

@@ -78,9 +78,7 @@ def experiment(
             )
     _require_used(algorithm, preset, given)
     if episodes is None:
-        episodes = tables.EPISODES
-        if is_off_policy(algorithm):
-            episodes = tables.OFF_POLICY_EPISODES.get(spec.name, episodes)
+        episodes = _episodes(preset, spec.name, is_off_policy(algorithm))
     if episodes < 1:
         raise UserError(f"at least one training episode is needed, but {episodes} were asked for")
     if preset == "robust":
@@ -97,6 +95,13 @@ def experiment(
     if newest is not None:
         built = replace(built, protocol=replace(built.protocol, newest=newest))
     return built
+
+
+def _episodes(preset: str, task: str, off_policy: bool) -> int:
+    """The paper's training episodes, or those of them that the preset needs."""
+    if preset == "robust" and (enough := robust.row(task, off_policy).episodes) is not None:
+        return enough
+    return tables.OFF_POLICY_EPISODES.get(task, tables.EPISODES) if off_policy else tables.EPISODES
 
 
 def _robust(

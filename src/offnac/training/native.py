@@ -16,6 +16,9 @@ from offnac.training.protocol import Protocol, Record, Run, finish_episode
 from offnac.training.replay import Memory, Replay
 from offnac.transition import Transition
 
+AT_A_TIME = 8
+"""Steps that lanes record before they look whether all are done."""
+
 
 def _estimate_ratios(
     environment: Environment,
@@ -71,28 +74,50 @@ def _record_episode(
     behaviour: Behaviour,
     memory: Memory,
     key: PRNGKeyArray,
-    together: str | None,
 ) -> tuple[Memory, Episode]:
-    """Play an episode and keep its steps.
-
-    Under ``vmap`` a loop that ends at a different step in each lane would carry a whole copy of every
-    memory through each step. So the lanes of the axis ``together`` all go on until the last one is done,
-    and those that are done keep nothing more.
-    """
+    """Play an episode and keep its steps."""
     reset_key, step_key = jax.random.split(key)
-
-    def goes_on(carry: tuple[Memory, Episode]) -> Bool[Array, ""]:
-        going = ~carry[1].done
-        return going if together is None else jax.lax.pmax(going.astype(jnp.int32), together) > 0
 
     def body(carry: tuple[Memory, Episode]) -> tuple[Memory, Episode]:
         memory, episode = carry
         key = jax.random.fold_in(step_key, episode.step)
+        episode, transition = advance(environment, behaviour, episode, key)
+        return replay.store(memory, transition), episode
+
+    first = begin(environment, reset_key)
+    memory = replay.begin(memory, first.observation)
+    return jax.lax.while_loop(lambda carry: ~carry[1].done, body, (memory, first))
+
+
+def _record_together(
+    environment: Environment,
+    replay: Replay,
+    behaviour: Behaviour,
+    memory: Memory,
+    key: PRNGKeyArray,
+    together: str,
+) -> tuple[Memory, Episode]:
+    """The same as one lane of ``vmap``'s axis ``together``.
+
+    A loop that ends at a different step in each lane would carry a copy of every memory through each
+    step. So all lanes go on, some steps at a time, until the last one is done; those that are done keep
+    nothing more.
+    """
+    reset_key, step_key = jax.random.split(key)
+
+    def step(episode: Episode, _: None) -> tuple[Episode, tuple[Transition, Array]]:
+        key = jax.random.fold_in(step_key, episode.step)
         after, transition = advance(environment, behaviour, episode, key)
-        if together is None:
-            return replay.store(memory, transition), after
-        memory = replay.store_unless(episode.done, memory, transition)
-        return memory, jax.tree.map(partial(jnp.where, episode.done), episode, after)
+        following = jax.tree.map(partial(jnp.where, episode.done), episode, after)
+        return following, (jax.tree.map(lambda leaf: leaf[0], transition), ~episode.done)
+
+    def body(carry: tuple[Memory, Episode]) -> tuple[Memory, Episode]:
+        memory, episode = carry
+        episode, (rows, played) = jax.lax.scan(step, episode, None, length=AT_A_TIME, unroll=True)
+        return replay.store_first(memory, rows, jnp.sum(played)), episode
+
+    def goes_on(carry: tuple[Memory, Episode]) -> Bool[Array, ""]:
+        return jax.lax.pmax(1 - carry[1].done.astype(jnp.int32), together) > 0
 
     first = begin(environment, reset_key)
     memory = replay.begin(memory, first.observation)
@@ -114,7 +139,8 @@ def replayed_episode(
     behaviour: Behaviour = Uniform(environment.spec.actions)
     if not protocol.off_policy:
         behaviour = Acting(algorithm.policy, run.learner.theta)
-    memory, trained = _record_episode(environment, replay, behaviour, memory, train_key, together)
+    record = _record_episode if together is None else partial(_record_together, together=together)
+    memory, trained = record(environment, replay, behaviour, memory, train_key)
     learner, effective_sample_size = learn_from(
         memory, algorithm, protocol, run.learner, run.episode, learn_key
     )

@@ -60,11 +60,12 @@ class Replay:
         )
         return memory._replace(rows=rows, written=memory.written + 1)
 
-    def store_unless(self, done: Bool[Array, ""], memory: Memory, row: Transition) -> Memory:
-        """The same for one of many runs, which may be over while others go on."""
-        at = jnp.where(done, self.capacity, memory.written % self.capacity)
-        rows = jax.tree.map(lambda kept, new: kept.at[at].set(new[0], mode="drop"), memory.rows, row)
-        return memory._replace(rows=rows, written=memory.written + ~done)
+    def store_first(self, memory: Memory, rows: Transition, count: Int[Array, ""]) -> Memory:
+        """Keep the first so many of some steps."""
+        number = jnp.arange(rows.reward.shape[0])
+        at = jnp.where(number < count, (memory.written + number) % self.capacity, self.capacity)
+        kept = jax.tree.map(lambda column, new: column.at[at].set(new, mode="drop"), memory.rows, rows)
+        return memory._replace(rows=kept, written=memory.written + count)
 
     def teaches(self, memory: Memory) -> Bool[Array, ""]:
         """Whether enough of what is kept tells one action from another: a task's end, or a reward unlike

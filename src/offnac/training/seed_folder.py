@@ -59,7 +59,7 @@ class SeedFolder:
         stop: Event,
     ) -> dict[str, Any]:
         """Test the best checkpoint and the final policy, and write both with the result."""
-        self.save(run, records)
+        self.save(run._replace(memory=None), records)  # nothing more is learned from it
         tests = {}
         for name, theta in (("best", run.best_theta), ("final", run.learner.theta)):
             policy = self._policy(experiment, environment.spec, theta, provenance | {"checkpoint": name})
