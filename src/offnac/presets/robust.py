@@ -22,6 +22,11 @@ from offnac.training.protocol import Experiment, Protocol
 from offnac.training.replay import Replay
 from offnac.transition import Spec
 
+SEGMENT = 16
+"""Consecutive rows that a trace runs through."""
+TRACED = 8 * SEGMENT
+"""Rows of a minibatch with traces: fewer segments than 8 are too few to average over."""
+
 
 @dataclass(frozen=True)
 class RobustRow:
@@ -88,7 +93,7 @@ _LUNAR_LANDER = RobustRow(
 ON_POLICY = {
     "CartPole-v1": replace(_CARTPOLE, actor_rate=0.3, kl=3e-4, capacity=1 << 13, batch=2560, minibatches=20),
     "Acrobot-v1": replace(_ACROBOT, updates=2, evidence=5),
-    "MountainCar-v0": replace(_MOUNTAIN_CAR, capacity=1 << 20, updates=6, evidence=12, episodes=400),
+    "MountainCar-v0": replace(_MOUNTAIN_CAR, capacity=1 << 21, updates=6, evidence=12, episodes=400),
     "LunarLander-v3": _LUNAR_LANDER,
 }
 OFF_POLICY = {
@@ -134,7 +139,7 @@ def robust(
         ActorCritic(
             policy=policy,
             ratios=ratios,
-            critic=Minibatches(critic, row.minibatches),
+            critic=Minibatches(critic, row.minibatches if lam == 0 else max(1, row.batch // TRACED)),
             direction=direction,
             step=TrustRegion(
                 rate=falling(row.actor_rate if natural else row.vanilla * row.actor_rate, 0.9),
@@ -150,7 +155,7 @@ def robust(
             replay=Replay(
                 capacity=row.capacity,
                 batch=row.batch,
-                segment=16 if lam > 0 else 1,
+                segment=SEGMENT if lam > 0 else 1,
                 updates=row.updates,
                 evidence=row.evidence,
             ),

@@ -33,7 +33,7 @@ SAVE_SHARE = 0.1
 SEEDS = "seeds"
 
 
-@partial(jax.jit, static_argnames="capacity")
+@partial(jax.jit, static_argnames="capacity", donate_argnames="runs")
 def chunk(
     environment: Environment,
     algorithm: ActorCritic,
@@ -42,7 +42,7 @@ def chunk(
     episodes: int,
     capacity: int,
 ) -> tuple[Run, Record]:
-    """:func:`native.chunk` of many runs."""
+    """:func:`native.chunk` of many runs, whose memories there is no room for twice."""
 
     def one(run: Run) -> tuple[Run, Record]:
         return native.chunk(environment, algorithm, protocol, run, episodes, capacity, together=SEEDS)
@@ -70,10 +70,15 @@ def train_seeds(
             loaded.append((folder, *folder.load(first)))
     # A kill between two saves leaves seeds at different episodes: those at the same one go on together.
     loaded.sort(key=lambda one: int(one[1].episode))
-    for _, members in groupby(loaded, key=lambda one: int(one[1].episode)):
-        group = list(members)
-        runs, records = _train(environment, experiment, group, report, stop)
-        for index, (folder, _, _) in enumerate(group):
+    groups = [list(group) for _, group in groupby(loaded, key=lambda one: int(one[1].episode))]
+    del loaded
+    for group in groups:
+        members = [folder for folder, _, _ in group]
+        runs: Run = jax.tree.map(lambda *leaves: jnp.stack(leaves), *(run for _, run, _ in group))
+        records = [columns for _, _, columns in group]
+        group.clear()
+        runs, records = _train(environment, experiment, members, runs, records, report, stop)
+        for index, folder in enumerate(members):
             folder.finish(
                 environment, experiment, one_of(runs, index), records[index], test_episodes, provenance, stop
             )
@@ -83,13 +88,13 @@ def train_seeds(
 def _train(
     environment: Environment,
     experiment: Experiment,
-    group: Sequence[tuple[SeedFolder, Run, Columns]],
+    folders: Sequence[SeedFolder],
+    runs: Run,
+    records: list[Columns],
     report: Report,
     stop: Event,
 ) -> tuple[Run, list[Columns]]:
-    folders, records = [one[0] for one in group], [one[2] for one in group]
-    runs: Run = jax.tree.map(lambda *leaves: jnp.stack(leaves), *(one[1] for one in group))
-    done, count, saved, saving = int(group[0][1].episode), 1, time.perf_counter(), 0.0
+    done, count, saved, saving = int(runs.episode[0]), 1, time.perf_counter(), 0.0
 
     def save() -> None:
         for index, folder in enumerate(folders):
