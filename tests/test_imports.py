@@ -20,7 +20,7 @@ LAYERS = (
     "behaviour environments saved_policy actor_critic",
     "evaluation logs training",
     "presets",
-    "api worker",
+    "run_folder api learning worker",
     "experiments report",
     "console cli __main__",
 )

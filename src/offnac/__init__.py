@@ -16,6 +16,7 @@ _HOMES = {
     "evaluate": "offnac.api",
     "experiment": "offnac.presets",
     "fit_behaviour": "offnac.logs.propensity",
+    "learn": "offnac.learning",
     "load_policy": "offnac.saved_policy",
     "make": "offnac.environments",
     "read_log": "offnac.logs",

@@ -1,6 +1,5 @@
 """The functions behind the commands: names and numbers in, plain results out."""
 
-import json
 import os
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from offnac import environments, files, presets
+from offnac import environments, files, presets, run_folder
 from offnac.behaviour import Behaviour, Uniform
 from offnac.environments import HostEnvironment, is_native
 from offnac.environments.environment import Environment
@@ -26,6 +25,7 @@ from offnac.logs import Columns, read_log, write_log
 from offnac.logs import collect as log_collect
 from offnac.processes import Pipes
 from offnac.provenance import device, now, versions
+from offnac.run_folder import require_seeds, require_workers
 from offnac.saved_policy import Policy, load_policy
 from offnac.settings import describe
 from offnac.training.progress import Report, Update, silent
@@ -34,7 +34,7 @@ from offnac.training.seed_folder import SeedFolder
 from offnac.training.stream import train_seeds
 from offnac.transition import Spec
 
-RUN = "run.json"
+RUN = run_folder.RUN
 
 
 def train(
@@ -59,11 +59,10 @@ def train(
     value_rate, ratio_rate, critic_power, actor_power.
     """
     out, stop = Path(out), stop or Event()
-    _require_seeds(seeds, first_seed)
+    require_seeds(seeds, first_seed)
     if test_episodes < 1:
         raise UserError(f"at least one test episode is needed, but {test_episodes} were asked for")
-    if workers is not None and workers < 1:
-        raise UserError(f"at least one core is needed, but --workers is {workers}")
+    require_workers(workers)
     request: dict[str, Any] = {
         "environment": environment,
         "algorithm": algorithm,
@@ -81,18 +80,10 @@ def train(
         "episodes": experiment.episodes,
         "max_steps": task.max_steps,
     }
-    before: dict[str, Any] = {}
-    if (out / RUN).exists():
-        if not resume:
-            raise UserError(
-                f"{out} exists already; go on in it with --resume, choose another --out, or remove it first"
-            )
-        before = _require_same(out, request, settings)
-        workers = before.get("workers", workers)
-    elif not resume or any(out.glob("*")):
-        files.require_absent(out)
+    before = run_folder.before(out, run_folder.TRAINING, request, settings, resume)
+    workers = before.get("workers", workers)
     record = {
-        "format": "offnac-run",
+        "format": run_folder.TRAINING,
         "request": request,
         "seeds": sorted({*before.get("seeds", ()), *all_seeds}),
         "workers": workers,
@@ -224,33 +215,6 @@ def _train_in_processes(
     return [result for result in results if result is not None]
 
 
-def _require_same(out: Path, request: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
-    """A run can only be resumed as what it was."""
-    before = files.read_json(out / RUN)
-    if not isinstance(before, dict) or before.get("format") != "offnac-run":
-        raise UserError(f"{out / RUN} does not describe a training run; choose another --out")
-    for name in sorted({*before.get("request", {}), *request}):
-        old, new = before.get("request", {}).get(name), request.get(name)
-        if old != new:
-            raise UserError(
-                f"{out} was begun with {name} = {old}, but now it is {new}; "
-                "resume with the same options, or choose another --out"
-            )
-    if before.get("settings") != json.loads(json.dumps(settings)):
-        raise UserError(
-            f"{out} was begun with other settings of the preset {request['preset']} than this version has; "
-            "choose another --out, or remove it first"
-        )
-    return before
-
-
-def _require_seeds(seeds: int, first_seed: int) -> None:
-    if seeds < 1:
-        raise UserError(f"at least one seed is needed, but --seeds is {seeds}")
-    if not 0 <= first_seed <= 2**31 - seeds:
-        raise UserError(f"seeds are whole numbers from 0 to 2147483647, but --first-seed is {first_seed}")
-
-
 def evaluate(
     policy: Policy | Path | str,
     environment: str,
@@ -264,7 +228,7 @@ def evaluate(
 
     Without ``max_steps`` the time limit is that of the policy's training on this task, else the task's own.
     """
-    _require_seeds(1, first_seed)
+    require_seeds(1, first_seed)
     if episodes < 1:
         raise UserError(f"at least one episode is needed, but --episodes is {episodes}")
     loaded = policy if isinstance(policy, Policy) else open_policy(policy)
@@ -300,7 +264,7 @@ def collect(
     """Write a log of ``steps`` steps of a behaviour: ``uniform``, or ``POLICY[:EPS]``, a policy folder
     mixed with a share EPS of uniform actions."""
     out = Path(out)
-    _require_seeds(1, first_seed)
+    require_seeds(1, first_seed)
     if steps < 1:
         raise UserError(f"a log has at least one step, but --steps is {steps}")
     files.require_absent(out)

@@ -18,6 +18,7 @@ from rich.table import Table
 
 from offnac.evaluation import statistics
 from offnac.experiments.pool import News
+from offnac.training.from_log.seeds import LearnUpdate
 from offnac.training.progress import Report, Update
 
 OUT = Console()
@@ -77,6 +78,31 @@ def training(seeds: int, quiet: bool) -> Iterator[tuple[Report, Event]]:
                     total=seeds * update.of,
                     completed=sum(one.episodes for one in seen.values()),
                     rate=rate if ERR.width < WIDE else f"{rate}, average return {average:,.1f}",
+                )
+
+        yield report, stop
+
+
+@contextmanager
+def learning(seeds: int, quiet: bool) -> Iterator[tuple[Callable[[LearnUpdate], None], Event]]:
+    """Progress over all seeds that learn from a log; the first Ctrl-C asks them to stop and save."""
+    lock = Lock()
+    seen: dict[int, LearnUpdate] = {}
+    with _stopping() as stop, _progress(quiet) as progress:
+        task = progress.add_task("learning", total=None, rate="")
+
+        def report(update: LearnUpdate) -> None:
+            with lock:
+                seen[update.seed] = update
+                value, entropy, size = (
+                    sum(getattr(one, name) for one in seen.values()) / len(seen)
+                    for name in ("value", "entropy", "effective_sample_size")
+                )
+                progress.update(
+                    task,
+                    total=seeds * update.of,
+                    completed=sum(one.iterations for one in seen.values()),
+                    rate=f"value {value:,.1f}, entropy {entropy:.0%}, sample {size:.0%}",
                 )
 
         yield report, stop
@@ -157,6 +183,31 @@ def show_evaluation(result: dict[str, Any]) -> None:
         *(_short(quantiles[q]) for q in ("0", "0.25", "0.5", "0.75", "1")),
     )
     OUT.print(table)
+
+
+def show_learning(result: dict[str, Any]) -> None:
+    selected = result["selected"]
+    _line(
+        f"{result['algorithm']} from {result['rows']:,} rows, {result['episodes']:,} episodes "
+        f"({result['behaviour']} probabilities), {result['seconds']:.0f} s"
+    )
+    table = _table("seed", "iteration", "value ± SE", "effective sample", "highest value", "at")
+    for run in result["runs"]:
+        chosen = run["selected"]
+        table.add_row(
+            str(run["seed"]),
+            f"{chosen['iteration']}/{chosen['of']}",
+            f"{_short(chosen['value'])} ± {_short(chosen['standard_error'])}",
+            f"{chosen['effective_sample_size']:.0%}",
+            _short(chosen["best"]["value"]),
+            str(chosen["best"]["iteration"]),
+        )
+    OUT.print(table)
+    _line(
+        f"selected: seed {selected['seed']}, iteration {selected['iteration']}: {selected['reason']} "
+        "(discounted values, by held-out episodes)"
+    )
+    _line(f"policy in {result['policy']}")
 
 
 def show_training(result: dict[str, Any], out: Path) -> None:

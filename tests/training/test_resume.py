@@ -246,5 +246,5 @@ def test_a_changed_preset_is_noticed(tmp_path):
     record = json.loads((tmp_path / "run" / api.RUN).read_text())
     record["settings"]["algorithm"]["gamma"] = 0.5
     (tmp_path / "run" / api.RUN).write_text(json.dumps(record))
-    with pytest.raises(UserError, match="other settings of the preset published"):
+    with pytest.raises(UserError, match="other settings than this version has"):
         api.train(**NATIVE, out=tmp_path / "run", resume=True)

@@ -25,12 +25,14 @@ class ValueState(NamedTuple):
 @settings
 class TD:
     """``target_rate`` τ < 1 bootstraps from a slow copy of V; ``bounded`` clips the target to what
-    rewards like those seen so far allow, the remedy for off-policy divergence."""
+    rewards like those seen so far allow, the remedy for off-policy divergence. With a ``unit``, V is
+    unit · network, so that learning does not depend on the currency of the rewards."""
 
     network: Network = static()
     optimiser: Optimiser
     target_rate: float | None = None
     bounded: bool = static(default=False)
+    unit: float | None = None
 
     def init(self, key: PRNGKeyArray) -> ValueState:
         psi = initialise(self.network, key)
@@ -38,7 +40,8 @@ class TD:
         return ValueState(psi, self.optimiser.init(psi), target, jnp.array([jnp.inf, -jnp.inf], psi.dtype))
 
     def value(self, psi: Parameters, observation: Float[Array, "n d"]) -> Float[Array, " n"]:
-        return evaluate(self.network, psi, observation)[:, 0]
+        value = evaluate(self.network, psi, observation)[:, 0]
+        return value if self.unit is None else self.unit * value
 
     def target(self, state: ValueState, batch: Transition, gamma: float) -> Float[Array, " n"]:
         """r + γ c V(s′), within what the rewards allow."""

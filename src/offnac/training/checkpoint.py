@@ -1,11 +1,11 @@
-"""A seed's run on disk: everything between two episodes, so that a resumed run is the same run.
+"""A seed's run on disk: everything between two episodes (or iterations), so that a resumed run is the same.
 
-One safetensors file: the leaves of :class:`Run` by their names, and the records
+One safetensors file: the leaves of the run, a pytree, by their names, and the records
 so far as columns.
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -17,22 +17,23 @@ from safetensors.numpy import save as serialise
 
 from offnac import files
 from offnac.errors import UserError
-from offnac.training.protocol import Record, Run
+from offnac.training.protocol import Record
 
+R = TypeVar("R")
 Columns = dict[str, NDArray[Any]]
-"""One array per field of :class:`Record`, a row per episode."""
+"""One array per field of a record, a row per episode or iteration."""
 
 
 def _is_key(leaf: Any) -> bool:
     return bool(jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key))
 
 
-def _named(run: Run) -> list[tuple[str, Any]]:
+def _named(run: Any) -> list[tuple[str, Any]]:
     leaves = jax.tree_util.tree_leaves_with_path(run)
     return [("run" + jax.tree_util.keystr(path), leaf) for path, leaf in leaves]
 
 
-def save(path: Path, run: Run, records: Columns) -> None:
+def save(path: Path, run: Any, records: Columns) -> None:
     tensors = {
         name: np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf) for name, leaf in _named(run)
     }
@@ -41,7 +42,7 @@ def save(path: Path, run: Run, records: Columns) -> None:
         temporary.write_bytes(serialise(tensors))
 
 
-def load(path: Path, template: Run) -> tuple[Run, Columns]:
+def load(path: Path, template: R, fields: tuple[str, ...] = Record._fields) -> tuple[R, Columns]:
     """Read a run back into the shape of ``template``, a fresh run of the same experiment."""
     try:
         tensors = load_file(path)
@@ -57,8 +58,8 @@ def load(path: Path, template: Run) -> tuple[Run, Columns]:
             f"the checkpoint {path} does not fit this run (trouble with {error}); "
             "remove its folder to start that seed again"
         ) from error
-    run = jax.tree.unflatten(jax.tree.structure(template), leaves)
-    return run, {name: tensors[f"records.{name}"].astype(_dtype(name)) for name in Record._fields}
+    run: R = jax.tree.unflatten(jax.tree.structure(template), leaves)
+    return run, {name: tensors[f"records.{name}"].astype(_dtype(name)) for name in fields}
 
 
 def _dtype(name: str) -> type[np.int32 | np.float32]:
@@ -66,11 +67,11 @@ def _dtype(name: str) -> type[np.int32 | np.float32]:
     return np.int32 if name.endswith("_length") else np.float32
 
 
-def no_records() -> Columns:
-    return {name: np.zeros(0, _dtype(name)) for name in Record._fields}
+def no_records(fields: tuple[str, ...] = Record._fields) -> Columns:
+    return {name: np.zeros(0, _dtype(name)) for name in fields}
 
 
-def append(records: Columns, new: Record, count: int) -> Columns:
+def append(records: Columns, new: Any, count: int) -> Columns:
     """Add the first ``count`` rows of a chunk's records."""
     return {
         name: np.concatenate([records[name], np.asarray(column[:count], _dtype(name))])

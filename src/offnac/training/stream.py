@@ -7,7 +7,6 @@ Gymnasium tasks: see :mod:`lockstep`.
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -20,6 +19,7 @@ from offnac.training import batched, checkpoint, lockstep, native
 from offnac.training.progress import Report, Stopped, Update, silent
 from offnac.training.protocol import Experiment, start
 from offnac.training.seed_folder import SeedFolder
+from offnac.training.threads import over_threads
 
 CAPACITY = 64
 """Episodes in a chunk at most."""
@@ -53,18 +53,7 @@ def train_seeds(
     def one(seed: int) -> dict[str, Any]:
         return _train_seed(environment, experiment, seed, out, test_episodes, report, stop, provenance)
 
-    # Programs run in the thread that calls them, not in a queue behind it.
-    jax.config.update("jax_cpu_enable_async_dispatch", False)
-    with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
-        futures = [pool.submit(one, seed) for seed in seeds]
-        try:
-            # The first to fail says why; the others then only stop.
-            for future in wait(futures, return_when=FIRST_EXCEPTION).done:
-                future.result()
-        except BaseException:
-            stop.set()
-            raise
-        return [future.result() for future in futures]
+    return over_threads(one, seeds, workers, stop)
 
 
 def _train_seed(

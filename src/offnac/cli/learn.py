@@ -1,0 +1,63 @@
+"""offnac learn: a policy from a log alone."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from offnac.cli import options
+from offnac.cli.command import Commands, command
+
+ALGORITHMS = ("offnac", "offac", "bc")
+
+
+def add(commands: Commands) -> None:
+    parser = command(
+        commands,
+        "learn",
+        run,
+        "learn a policy from a log alone, without a simulator",
+        "offnac learn cartpole.parquet --out out/learned",
+    )
+    options.add_log(parser)
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
+    parser.add_argument(
+        "--algorithm",
+        default="offnac",
+        metavar="|".join(ALGORITHMS),
+        help="natural gradient (offnac, the default), plain gradient (offac), imitation of the log (bc)",
+    )
+    parser.add_argument("--resume", action="store_true", help="go on where a stopped run in DIR was")
+    parser.add_argument(
+        "--seeds", type=int, default=1, metavar="N", help="how many runs to choose from (default 1)"
+    )
+    options.add_seed(parser)
+    parser.add_argument("--workers", type=int, metavar="N", help="cores to use (default: all)")
+    parser.add_argument(
+        "--gamma", type=float, default=0.99, metavar="G", help="discount factor γ, in (0, 1) (default 0.99)"
+    )
+    parser.add_argument("--iterations", type=int, metavar="N", help="updates of the policy (default: 1000)")
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    from offnac import console, learning
+    from offnac.logs import read_log
+
+    log = read_log(arguments.log, options.columns(arguments))
+    with console.learning(arguments.seeds, quiet=arguments.quiet) as (report, stop):
+        result = learning.learn(
+            log,
+            arguments.algorithm,
+            out=arguments.out,
+            seeds=arguments.seeds,
+            first_seed=arguments.first_seed,
+            gamma=arguments.gamma,
+            iterations=arguments.iterations,
+            workers=arguments.workers,
+            resume=arguments.resume,
+            report=report,
+            stop=stop,
+        )
+    console.warn(result["warnings"])
+    if not arguments.json:
+        console.show_learning(result)
+    return result

@@ -1,0 +1,153 @@
+"""Learn a policy from a log alone: no simulator is opened, the policy is chosen by held-out episodes."""
+
+import hashlib
+import os
+import shutil
+import time
+from contextlib import suppress
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import numpy as np
+
+from offnac import files, run_folder
+from offnac.errors import UserError
+from offnac.logs import Log, read_log
+from offnac.logs.propensity import known_behaviour
+from offnac.presets.from_log import ALGORITHMS, from_log
+from offnac.provenance import device, now, versions
+from offnac.run_folder import RUN, require_seeds, require_workers
+from offnac.settings import describe
+from offnac.training.from_log.data import telling_rows
+from offnac.training.from_log.seeds import LearnUpdate, Report, learn_seeds
+from offnac.training.from_log.units import units
+
+__all__ = ["LearnUpdate", "learn"]
+
+
+def learn(
+    log: Any,
+    algorithm: str = "offnac",
+    *,
+    out: Path | str,
+    seeds: int = 1,
+    first_seed: int = 0,
+    gamma: float = 0.99,
+    iterations: int | None = None,
+    workers: int | None = None,
+    resume: bool = False,
+    report: Report = lambda update: None,
+    stop: Event | None = None,
+    **columns: Any,
+) -> dict[str, Any]:
+    """Learn ``seeds`` policies from a log (whatever :func:`read_log` takes) and choose one.
+
+    ``out/policy`` is the chosen policy; ``out/seed-*`` hold each seed's chosen and last policy, its history
+    and what held-out episodes say of the candidates along the way. ``columns`` are :func:`read_log`'s.
+    """
+    out, stop = Path(out), stop or Event()
+    require_seeds(seeds, first_seed)
+    require_workers(workers)
+    _require_numbers(algorithm, gamma, iterations)
+    source = None if isinstance(log, Log) else log
+    # Before the log is read, which may take long; whether it is the same run is asked once it is.
+    if (out / RUN).exists() and not resume:
+        run_folder.before(out, run_folder.LEARNING, {}, {}, resume)
+    log = known_behaviour(log if isinstance(log, Log) else read_log(log, **columns))
+    if algorithm != "bc":
+        _require_something_to_learn(log, gamma)
+    log_units = units(log)
+    experiment = from_log(algorithm, log.spec, log_units.reward, gamma=gamma, iterations=iterations)
+    request = {
+        "algorithm": algorithm,
+        "gamma": gamma,
+        "iterations": iterations,
+        "log": _fingerprint(log),
+    }
+    settings = {"algorithm": describe(experiment.algorithm), "drawing": describe(experiment.drawing)}
+    before = run_folder.before(out, run_folder.LEARNING, request, settings, resume)
+    all_seeds = list(range(first_seed, first_seed + seeds))
+    record = {
+        "format": run_folder.LEARNING,
+        "request": request,
+        "source": str(source) if isinstance(source, str | Path) else None,
+        "seeds": sorted({*before.get("seeds", ()), *all_seeds}),
+        "settings": settings,
+        "device": device(),
+        "versions": versions(),
+        "date": now(),
+        "seconds": before.get("seconds", 0.0),
+    }
+    files.write_json(out / RUN, record)
+    began = time.perf_counter() - record["seconds"]
+    try:
+        runs = learn_seeds(
+            log,
+            log_units,
+            experiment,
+            all_seeds,
+            out,
+            workers=workers or os.cpu_count() or 1,
+            report=report,
+            stop=stop,
+            provenance={"request": request},
+        )
+    except BaseException:
+        # Why it ended matters more than a disk that is too full for this number.
+        with suppress(OSError):
+            files.write_json(out / RUN, record | {"seconds": time.perf_counter() - began})
+        raise
+    chosen = max(runs, key=lambda run: run["selected"]["value"])
+    with files.replacing(out / "policy") as temporary:
+        shutil.copytree(chosen["policy"], temporary)
+    seconds = time.perf_counter() - began
+    result = {
+        "policy": str(out / "policy"),
+        "rows": len(log),
+        "episodes": log.episodes,
+        "seconds": seconds,
+        "algorithm": algorithm,
+        "behaviour": log.behaviour,
+        "selected": {"seed": chosen["seed"], **chosen["selected"]},
+        "warnings": list(log.warnings),
+        "runs": runs,
+    }
+    files.write_json(out / RUN, record | {"seconds": seconds, "result": result})
+    return result
+
+
+def _require_numbers(algorithm: str, gamma: float, iterations: int | None) -> None:
+    if algorithm not in ALGORITHMS:
+        raise UserError(f"learn knows the algorithms {', '.join(ALGORITHMS)}, but '{algorithm}' came")
+    if not 0.0 < gamma < 1.0:
+        raise UserError(
+            f"γ must lie in (0, 1), but it is {gamma}; choose --gamma between 0 and 1, both excluded"
+        )
+    if iterations is not None and not 1 <= iterations < 2**31:
+        raise UserError(
+            f"the number of iterations must be from 1 to 2147483647, but --iterations is {iterations}"
+        )
+
+
+def _require_something_to_learn(log: Log, gamma: float) -> None:
+    """Where every decision earned the same and nothing ever ended, no policy is better than another."""
+    if not len(telling_rows(log, 1.0 / (1.0 - gamma))):
+        raise UserError(
+            f"there is nothing to learn from this log: every reward in it is {float(log.rows.reward[0]):g} "
+            "and no episode terminated, so that all policies are worth the same; "
+            "record rewards that differ, or where the task ended"
+        )
+    if log.spec.actions < 2:
+        raise UserError(
+            "there is nothing to learn from this log: it has only one action; "
+            "give --actions where there were others to choose from"
+        )
+
+
+def _fingerprint(log: Log) -> str:
+    """Names the log's content, so that a run is only gone on with on the same log."""
+    digest = hashlib.sha256()
+    for column in (*log.rows, log.episode):
+        digest.update(np.ascontiguousarray(column).data)
+    return f"{len(log)} rows, sha256 {digest.hexdigest()[:16]}"

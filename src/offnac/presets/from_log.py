@@ -1,0 +1,95 @@
+"""The settings of ``learn``: one line for every log."""
+
+from dataclasses import dataclass
+
+from offnac.actor_critic import ActorCritic, Direction
+from offnac.critics import TD, Cautious, Minibatches
+from offnac.directions import Imitation, Ridge, Vanilla
+from offnac.networks import MLP
+from offnac.optimisers import Adam
+from offnac.policy import SoftmaxPolicy
+from offnac.ratios import Fourier, LeastSquares, One, Ratios
+from offnac.schedules import Constant
+from offnac.steps import ActorStep, Free, TrustRegion
+from offnac.training.from_log.program import Drawing, LogExperiment
+from offnac.transition import Spec
+
+ALGORITHMS = ("offnac", "offac", "bc")
+
+
+@dataclass(frozen=True)
+class LogRow:
+    actor: tuple[int, ...] = (32,)
+    value: tuple[int, ...] = (64, 64)
+    bias: bool = False
+    actor_rate: float = 0.03
+    """β at most, along x, for rewards of size 1; the trust region may allow less."""
+    kl: float = 1e-4
+    value_rate: float = 3e-3
+    target_rate: float = 0.05
+    caution: float = 0.1
+    reach: float = 2.0
+    memory: float = 0.5
+    """Weight of past solutions in x."""
+    batch: int = 2560
+    minibatches: int = 20
+    share: float = 0.5
+    ratio_rows: int = 1024
+    ratio_ridge: float = 0.1
+    ratio_bound: float = 10.0
+    imitation_rate: float = 3e-3
+    iterations: int = 1000
+
+
+DEFAULT = LogRow()
+
+
+def from_log(
+    algorithm: str,
+    spec: Spec,
+    reward: float,
+    *,
+    gamma: float = 0.99,
+    iterations: int | None = None,
+    row: LogRow = DEFAULT,
+) -> LogExperiment:
+    """The composition for rewards of this mean size."""
+    network = MLP(
+        spec.observation_size,
+        row.actor,
+        spec.actions,
+        activation="tanh",
+        bias=row.bias,
+        initialisation="zero",
+    )
+    td = TD(
+        MLP(spec.observation_size, row.value, 1, activation="relu"),
+        Adam(Constant(row.value_rate)),
+        target_rate=row.target_rate,
+        bounded=True,
+        unit=0.01 * reward / (1.0 - gamma),
+    )
+    direction: Direction
+    step: ActorStep
+    if algorithm == "bc":
+        direction, step, share = Imitation(), Free(Adam(Constant(row.imitation_rate))), 0.0
+    else:
+        natural, share = algorithm == "offnac", row.share
+        direction = Ridge(memory=row.memory) if natural else Vanilla()
+        # The vanilla direction is shorter than x by about the eigenvalues of F.
+        rate = row.actor_rate / reward if natural else 10.0 * row.actor_rate / reward
+        step = TrustRegion(rate=Constant(rate), kl=Constant(row.kl))
+    return LogExperiment(
+        ActorCritic(
+            policy=SoftmaxPolicy(network),
+            ratios=Ratios(
+                One(), LeastSquares("direct", Fourier(64), ridge=row.ratio_ridge, bound=row.ratio_bound)
+            ),
+            critic=Minibatches(Cautious(td, row.caution, row.reach), row.minibatches),
+            direction=direction,
+            step=step,
+            gamma=gamma,
+        ),
+        Drawing(row.batch, row.ratio_rows, share),
+        row.iterations if iterations is None else iterations,
+    )

@@ -1,0 +1,59 @@
+"""The folder of a run: begun once, and gone on with only as what it was."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from offnac import files
+from offnac.errors import UserError
+
+RUN = "run.json"
+TRAINING, LEARNING = "offnac-run", "offnac-learn"
+"""What run.json calls itself: a run in a simulator, a run over a log."""
+
+
+def before(
+    out: Path, kind: str, request: dict[str, Any], settings: dict[str, Any], resume: bool
+) -> dict[str, Any]:
+    """What run.json says of the run so far; nothing where it begins now."""
+    if (out / RUN).exists():
+        if not resume:
+            raise UserError(
+                f"{out} exists already; go on in it with --resume, choose another --out, or remove it first"
+            )
+        return _require_same(out, kind, request, settings)
+    if not resume or any(out.glob("*")):
+        files.require_absent(out)
+    return {}
+
+
+def _require_same(out: Path, kind: str, request: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
+    """A run can only be resumed as what it was."""
+    before = files.read_json(out / RUN)
+    if not isinstance(before, dict) or before.get("format") != kind:
+        raise UserError(f"{out / RUN} does not describe a run of this command; choose another --out")
+    for name in sorted({*before.get("request", {}), *request}):
+        old, new = before.get("request", {}).get(name), request.get(name)
+        if old != new:
+            raise UserError(
+                f"{out} was begun with {name} = {old}, but now it is {new}; "
+                "resume with the same options, or choose another --out"
+            )
+    if before.get("settings") != json.loads(json.dumps(settings)):
+        raise UserError(
+            f"{out} was begun with other settings than this version has for the same options; "
+            "choose another --out, or remove it first"
+        )
+    return before
+
+
+def require_seeds(seeds: int, first_seed: int) -> None:
+    if seeds < 1:
+        raise UserError(f"at least one seed is needed, but --seeds is {seeds}")
+    if not 0 <= first_seed <= 2**31 - seeds:
+        raise UserError(f"seeds are whole numbers from 0 to 2147483647, but --first-seed is {first_seed}")
+
+
+def require_workers(workers: int | None) -> None:
+    if workers is not None and workers < 1:
+        raise UserError(f"at least one core is needed, but --workers is {workers}")

@@ -1,0 +1,1 @@
+"""Learning from a log alone: the same updates, over minibatches of what was recorded."""

@@ -1,0 +1,126 @@
+"""Several seeds learn from one log, each chunk of iterations saved as it ends."""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Event
+from typing import Any, NamedTuple
+
+import jax
+
+from offnac.errors import Stopped
+from offnac.logs.log import Log
+from offnac.training import checkpoint
+from offnac.training.checkpoint import Columns
+from offnac.training.from_log import program
+from offnac.training.from_log.choose import choose
+from offnac.training.from_log.data import LogData, load
+from offnac.training.from_log.folder import LearnFolder
+from offnac.training.from_log.judge import HeldOut, hold_out, judge
+from offnac.training.from_log.program import Candidate, LogExperiment, LogRun
+from offnac.training.from_log.split import split
+from offnac.training.from_log.units import Units
+from offnac.training.threads import over_threads
+from offnac.transition import Spec
+
+CAPACITY = 64
+"""Iterations in a chunk at most."""
+CHUNK_SECONDS = 1.0
+"""How long a chunk should take: what a killed run can lose."""
+JUDGE = 0x1D6E
+"""Sets the random numbers of judging apart from those of learning."""
+
+
+class LearnUpdate(NamedTuple):
+    """News of one seed."""
+
+    seed: int
+    iterations: int
+    of: int
+    value: float
+    entropy: float
+    effective_sample_size: float
+
+
+Report = Callable[[LearnUpdate], None]
+
+
+class _Task(NamedTuple):
+    experiment: LogExperiment
+    units: Units
+    spec: Spec
+    data: LogData
+    held: HeldOut
+    out: Path
+    report: Report
+    stop: Event
+    provenance: dict[str, Any]
+
+
+def learn_seeds(
+    log: Log,
+    units: Units,
+    experiment: LogExperiment,
+    seeds: Sequence[int],
+    out: Path,
+    *,
+    workers: int,
+    report: Report,
+    stop: Event,
+    provenance: dict[str, Any],
+) -> list[dict[str, Any]]:
+    """Learn every seed that is not finished in ``out`` yet; the seeds' results, in order."""
+    # One split for all: seeds are compared by the same episodes.
+    seen, held = split(log, seed=0)
+    horizon = 1.0 / (1.0 - float(experiment.algorithm.gamma))
+    task = _Task(
+        experiment,
+        units,
+        log.spec,
+        load(seen, units, horizon),
+        hold_out(log if held is None else held, units, horizon, experiment.drawing.share),
+        out,
+        report,
+        stop,
+        provenance,
+    )
+    return over_threads(lambda seed: _learn_seed(task, seed), seeds, workers, stop)
+
+
+def _learn_seed(task: _Task, seed: int) -> dict[str, Any]:
+    folder, experiment = LearnFolder(task.out, seed), task.experiment
+    if (finished := folder.result()) is not None:
+        return finished
+    spec = Spec("", task.spec.observation_size, task.spec.actions)  # a name would mean another program
+    run, records = folder.load(program.start(experiment.algorithm, spec, jax.random.key(seed)))
+    run = _iterate(task, folder, run, records)
+    candidates = Candidate(*(part[: experiment.candidates] for part in run.candidates))
+    key = jax.random.fold_in(jax.random.key(seed), JUDGE)
+    judgement = judge(experiment.algorithm, task.held, candidates, experiment.drawing.share, key)
+    chosen = choose(judgement, experiment.every, experiment.iterations)
+    return folder.finish(experiment, task.spec, task.units, run, judgement, chosen, task.provenance)
+
+
+def _iterate(task: _Task, folder: LearnFolder, run: LogRun, records: Columns) -> LogRun:
+    experiment, count = task.experiment, 1
+    while (done := int(run.iteration)) < experiment.iterations:
+        if task.stop.is_set():
+            raise Stopped
+        count = min(count, experiment.iterations - done)
+        began = time.perf_counter()
+        run, new = program.chunk(
+            task.data,
+            experiment.algorithm,
+            experiment.drawing,
+            experiment.every,
+            run,
+            count,
+            capacity=CAPACITY,
+        )
+        records = checkpoint.append(records, new, count)
+        folder.save(run, records)
+        latest = (float(records[name][-1]) for name in program.LogRecord._fields)
+        task.report(LearnUpdate(folder.seed, done + count, experiment.iterations, *latest))
+        seconds = time.perf_counter() - began
+        count = max(1, min(CAPACITY, 2 * count, int(count * CHUNK_SECONDS / seconds)))
+    return run
