@@ -11,6 +11,7 @@ _HOMES = {
     "Spec": "offnac.transition",
     "Transition": "offnac.transition",
     "UserError": "offnac.errors",
+    "audit": "offnac.api",
     "collect": "offnac.api",
     "convert": "offnac.api",
     "evaluate": "offnac.api",

@@ -21,7 +21,8 @@ from offnac.environments import HostEnvironment, is_native
 from offnac.environments.environment import Environment
 from offnac.errors import Stopped, UserError
 from offnac.evaluation import rollout, statistics
-from offnac.logs import Columns, read_log, write_log
+from offnac.evaluation.audit import audit as log_audit
+from offnac.logs import Columns, Log, read_log, write_log
 from offnac.logs import collect as log_collect
 from offnac.processes import Pipes
 from offnac.provenance import device, now, versions
@@ -300,6 +301,25 @@ def convert(log: Any, out: Path | str, columns: Columns | None = None, **names: 
         "warnings": list(read.warnings),
         "seconds": time.perf_counter() - began,
     }
+
+
+def audit(
+    log: Any,
+    policy: Policy | Path | str | None = None,
+    columns: Columns | None = None,
+    *,
+    gamma: float = 0.99,
+    **names: Any,
+) -> dict[str, Any]:
+    """What is in a log, and with a policy how far the log bears it: ``verdict`` is supported, weak or
+    unsupported, with ``reasons`` in words."""
+    if not 0.0 < gamma < 1.0:
+        raise UserError(f"the discount factor γ must lie in (0, 1), but it is {gamma}")
+    loaded = open_policy(policy) if isinstance(policy, Path | str) else policy
+    read = log if isinstance(log, Log) else read_log(log, columns, **names)
+    if loaded is not None:
+        require_fit(loaded, read.spec)
+    return log_audit(read, loaded, gamma=gamma)
 
 
 def open_policy(folder: Path | str) -> Policy:

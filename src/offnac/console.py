@@ -173,6 +173,45 @@ def show_conversion(result: dict[str, Any]) -> None:
     _line(f"{result['log']}: {result['rows']:,} rows, {result['episodes']:,} episodes ({result['format']})")
 
 
+def show_audit(result: dict[str, Any]) -> None:
+    _line(
+        f"{result['log']}: {result['rows']:,} rows, {result['episodes']:,} episodes "
+        f"({result['terminated']:.0%} end with the task), {result['observation_size']} observations, "
+        f"{result['actions']} actions"
+    )
+    table = _table("an episode's", "mean", "SD", "min", "25%", "median", "75%", "max")
+    for name in ("lengths", "returns"):
+        numbers = result[name]
+        quantiles = (numbers["quantiles"][q] for q in ("0", "0.25", "0.5", "0.75", "1"))
+        table.add_row(name[:-1], *map(_short, (numbers["mean"], numbers["sd"], *quantiles)))
+    OUT.print(table)
+    use = ", ".join(f"{one['name']} {one['share']:.1%}" for one in result["action_use"][:12])
+    _line(f"actions taken: {use}{', …' * (len(result['action_use']) > 12)}")
+    behaviour = result["behaviour"]
+    _line(
+        f"behaviour: probabilities {behaviour['source']}, as free as a choice among "
+        f"{behaviour['actions_tried']:.1f} actions"
+    )
+    if result["policy"] is None:
+        return
+    numbers, support = result["policy"], result["policy"]["support"]
+    size, tails = numbers["effective_sample_size"], numbers["tails"]
+    table = _table("weights of the policy", "effective share", "99%", "largest", "in the top 1%")
+    for name, label in (("rho", "ρ = π/μ"), ("w_rho", "wρ")):
+        tail = tails[name]
+        shares = f"{size[name]:.1%}", f"{tail['top_percent']:.1%}"
+        table.add_row(label, shares[0], f"{tail['p99']:.2f}", f"{tail['largest']:.2f}", shares[1])
+    OUT.print(table)
+    _line(
+        f"effective: {size['rows']:,.0f} rows, {size['episodes']:,.1f} episodes; barely held of the policy's "
+        f"weight: {support['states']:.1%} by its states, {support['actions']:.1%} by its actions; later than "
+        f"logged episodes last: {support['late']:.1%}"
+    )
+    _line(f"\nverdict: {result['verdict']}")
+    for reason in result["reasons"]:
+        _line(f"- {reason}")
+
+
 def show_evaluation(result: dict[str, Any]) -> None:
     quantiles = result["quantiles"]
     _line(f"{result['episodes']:,} episodes of at most {result['max_steps']:,} steps")

@@ -51,8 +51,9 @@
     plot.append(svg, readout);
     const everything = [
       Math.min(...data.series.map((s) => s.x[0])),
-      Math.max(...data.series.map((s) => s.x.at(-1)), 1),
+      Math.max(...data.series.map((s) => s.x.at(-1))),
     ];
+    if (everything[0] === everything[1]) everything[1] += 1;
     let variant = Object.keys(data.series[0].bands)[0];
     let range = everything;
     let at = null; // the x that is read off
@@ -68,7 +69,7 @@
       button.addEventListener("click", () => { series.shown = !series.shown; draw(); });
       return button;
     });
-    const reset = element("button", "reset", figure.querySelector(".legend"), "Show all episodes");
+    const reset = element("button", "reset", figure.querySelector(".legend"), "Show all");
     reset.type = "button";
     reset.addEventListener("click", () => zoom(everything));
 
@@ -77,7 +78,7 @@
 
     function zoom(to) {
       const [low, high] = to.map((x) => clamp(x, ...everything));
-      if (high - low >= Math.min(4, everything[1] - everything[0])) range = [low, high];
+      if (high - low >= Math.min(4, (everything[1] - everything[0]) / 10)) range = [low, high];
       draw();
     }
 

@@ -1,0 +1,180 @@
+"""Would the policy stay where the log knows what happens? Artificial episodes of the policy tell.
+
+From a logged initial state the policy acts; what happens next is what happened in one of the K nearest
+logged rows with the same action, taken over as a displacement (Fonteneau, Murphy, Wehenkel, Ernst: Batch mode
+reinforcement learning based on the synthesis of artificial trajectories, 2013). A step counts as barely held
+where the K-th of these rows is farther than such rows are from each other in the log itself. Weights alone do
+not notice a policy that leaves: there is no row to give a weight to where it goes.
+"""
+
+from math import ceil, log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+from offnac.evaluation.audit.policy import Probabilities
+from offnac.logs import Log
+
+K = 5
+"""Rows that must be near for a place to be known."""
+TYPICAL = 0.95
+"""The share of the log's own rows that are held, as it were, by definition."""
+LOCAL = 0.1
+"""Rows within this share of the median distance are near however dense the log is: a tenth of the length over
+which the features of the ratios vary."""
+EPISODES = 128
+HORIZON = 500
+WEIGHT_LEFT = 0.05
+"""Steps are followed until this share of the discounted weight is left."""
+OWN = 2000
+"""Rows whose own distances are looked at."""
+
+Vectors = NDArray[np.float32]
+
+
+class Rows:
+    """The logged rows, found by their state and action, in units of the log's SD."""
+
+    def __init__(self, log: Log, rng: np.random.Generator) -> None:
+        some = np.sort(rng.choice(len(log), min(_room(log), len(log)), replace=False))
+        self.mean, self.scale = log.scaling()
+        observation, following = (
+            np.asarray(part)[some] for part in (log.rows.observation, log.rows.next_observation)
+        )
+        self.displacement = (following - observation) / self.scale
+        self.terminated, self.action = (
+            np.asarray(log.rows.terminated)[some],
+            np.asarray(log.rows.action)[some],
+        )
+        self.episode = log.episode[some]
+        # So little that only rows of the very same state change their order: each may then be drawn.
+        self.state = self.standard(observation) + rng.normal(0.0, 1e-3, observation.shape)
+        self.actions = log.spec.actions
+        self._rows = [np.flatnonzero(self.action == a) for a in range(self.actions)]
+        self._trees = [KDTree(self.state[rows]) if len(rows) else None for rows in self._rows]
+        self._all = KDTree(self.state)
+        self.median = self._median_distance(rng)
+        own = rng.choice(len(some), min(OWN, len(some)), replace=False)
+        near = LOCAL * self.median
+        self.radius = max(near, float(np.quantile(self._own(own, same_action=True), TYPICAL)))
+        self.state_radius = max(near, float(np.quantile(self._own(own, same_action=False), TYPICAL)))
+
+    def standard(self, observation: Vectors) -> Vectors:
+        return (observation - self.mean) / self.scale
+
+    def raw(self, state: Vectors) -> Vectors:
+        return (state * self.scale + self.mean).astype(np.float32)
+
+    def nearest(self, state: Vectors, action: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """For each (s, a) the distance of the K-th nearest row with this action, and the K rows; −1: none."""
+        distance = np.full(len(state), np.inf)
+        rows = np.full((len(state), K), -1)
+        for a, (tree, own) in enumerate(zip(self._trees, self._rows, strict=True)):
+            asked = np.flatnonzero(action == a)
+            if tree is None or not len(asked):
+                continue
+            count = min(K, len(own))
+            found, index = tree.query(state[asked], k=[*range(1, count + 1)])
+            # Fewer rows than K in all: the few there are tell what happens, but hold nothing.
+            distance[asked] = found[:, -1] if count == K else np.inf
+            rows[asked] = own[np.resize(index.T, (K, len(asked))).T]
+        return distance, rows
+
+    def move(self, state: Vectors, row: NDArray[np.int64]) -> Vectors:
+        """The states that follow as they did from these rows, without those that end there; where there is no
+        row (−1) nothing moves."""
+        following = np.where(row[:, None] >= 0, state + self.displacement[row], state)
+        return following[~self.terminated[row] | (row < 0)]
+
+    def state_distance(self, state: Vectors) -> NDArray[np.float64]:
+        """The distance of the K-th nearest row, whatever its action."""
+        return self._all.query(state, k=[min(K, len(self.state))])[0][:, 0]
+
+    def _own(self, chosen: NDArray[np.int64], *, same_action: bool) -> NDArray[np.float64]:
+        """How far logged rows are from the K-th nearest row of another episode."""
+        distance = np.zeros(len(chosen))
+        groups: list[Any] = [(self._all, np.arange(len(self.state)), np.ones(len(chosen), bool))]
+        if same_action:
+            groups = [
+                (tree, rows, self.action[chosen] == a)
+                for a, (tree, rows) in enumerate(zip(self._trees, self._rows, strict=True))
+            ]
+        for tree, rows, mine in groups:
+            if not mine.any():
+                continue
+            count = min(len(rows), 16 * K)
+            found, index = tree.query(self.state[chosen[mine]], k=[*range(1, count + 1)])
+            foreign = self.episode[rows[index]] != self.episode[chosen[mine]][:, None]
+            enough = foreign.cumsum(axis=1) >= K
+            last = np.where(enough.any(axis=1), enough.argmax(axis=1), count - 1)
+            distance[mine] = found[np.arange(len(found)), last]
+        return distance
+
+    def _median_distance(self, rng: np.random.Generator) -> float:
+        one, other = self.state[rng.integers(0, len(self.state), (2, OWN))]
+        distance = np.linalg.norm(one - other, axis=1)
+        apart = distance[distance > 0.05]
+        return float(np.median(apart)) if len(apart) else 1.0
+
+
+def follow(data: Log, policy: Probabilities, gamma: float, seed: int) -> dict[str, Any]:
+    """The shares of the policy's discounted weight that the log barely holds, by state, action and time."""
+    rng = np.random.default_rng(seed)
+    rows, longest = Rows(data, rng), _longest(data)
+    starts = np.flatnonzero(data.rows.step == 0)
+    state = rows.standard(np.asarray(data.rows.observation)[rng.choice(starts, EPISODES)])
+    weight = far_weight = state_weight = late_weight = 0.0
+    centre = np.zeros(state.shape[1])
+    there, barely = [], []
+    for step in range(min(HORIZON, ceil(log(WEIGHT_LEFT) / log(gamma)))):
+        if not len(state):
+            break
+        # Every batch has the same size, for which the policy's program is compiled once.
+        pi = policy(np.resize(rows.raw(state), (EPISODES, state.shape[1])))[: len(state)]
+        distance, near = rows.nearest(state, _draw(pi, rng))
+        far = distance > rows.radius
+        discount = gamma**step
+        weight += discount * len(state)
+        far_weight += discount * far.sum()
+        if far.any():
+            state_weight += discount * (rows.state_distance(state[far]) > rows.state_radius).sum()
+            centre += discount * state[far].sum(axis=0)
+        late_weight += discount * len(state) * (step >= longest)
+        there.append(len(state) / EPISODES)
+        barely.append(far.mean())
+        state = rows.move(state, near[np.arange(len(state)), rng.integers(0, K, len(state))])
+    return {
+        "barely_held": far_weight / weight,
+        "states": state_weight / weight,
+        "actions": (far_weight - state_weight) / weight,
+        "late": late_weight / weight,
+        "longest": longest if np.isfinite(longest) else None,
+        "radius": rows.radius / rows.median,
+        "centre": (centre / far_weight).tolist() if far_weight else None,
+        "path": {"there": _round(there), "barely_held": _round(barely)},
+    }
+
+
+def _longest(data: Log) -> float:
+    """The length that few episodes reach; without bound where these were cut short instead of ending."""
+    lengths = np.bincount(data.episode)
+    ended = data.rows.terminated[np.append(data.starts[1:], len(data)) - 1]
+    few = np.argsort(-lengths, kind="stable")[: min(K, 1 + len(lengths) // 20)]
+    return float(lengths[few[-1]]) if ended[few].mean() > 0.5 else np.inf
+
+
+def _draw(pi: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
+    drawn = (pi.cumsum(axis=1) < rng.random((len(pi), 1))).sum(axis=1)
+    return np.minimum(drawn, pi.shape[1] - 1)
+
+
+def _room(data: Log) -> int:
+    """Rows to look among: trees answer fast in few dimensions only."""
+    size = data.spec.observation_size
+    return 1 << (20 if size <= 3 else 16 if size <= 10 else 14)
+
+
+def _round(values: list[Any]) -> list[float]:
+    return [round(float(value), 4) for value in values]
