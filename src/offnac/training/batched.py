@@ -94,7 +94,7 @@ def _train(
     report: Report,
     stop: Event,
 ) -> tuple[Run, list[Columns]]:
-    done, count, saved, saving = int(runs.episode[0]), 1, time.perf_counter(), 0.0
+    done, count, saved, saving = int(runs.episode[0]), 1, time.perf_counter(), 1.0
 
     def save() -> None:
         for index, folder in enumerate(folders):
