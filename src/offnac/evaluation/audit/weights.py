@@ -53,10 +53,17 @@ def ratios(log: Log, policy: Probabilities) -> NDArray[np.float64]:
     return pi / np.asarray(log.rows.behaviour_prob)
 
 
-def visitation(log: Log, rho: NDArray[np.float64], gamma: float, seed: int) -> NDArray[np.float64]:
-    """w of every row, by direct least squares on some of them."""
+def visitation(
+    log: Log,
+    rho: NDArray[np.float64],
+    gamma: float,
+    seed: int,
+    estimator: LeastSquares = ESTIMATOR,
+    most: int = ROWS,
+) -> NDArray[np.float64]:
+    """w of every row, by direct least squares on ``most`` of them."""
     rng = np.random.default_rng(seed)
-    some = rng.choice(len(log), min(ROWS, len(log)), replace=False)
+    some = rng.choice(len(log), min(most, len(log)), replace=False)
     columns: Any = (jnp.asarray(padded(np.asarray(column)[some])) for column in log.rows)
     starts = np.flatnonzero(log.rows.step == 0)
     initial = np.asarray(log.rows.observation)[rng.choice(starts, STARTS)]
@@ -64,11 +71,11 @@ def visitation(log: Log, rho: NDArray[np.float64], gamma: float, seed: int) -> N
         jnp.asarray(padded(part.astype(np.float32))) for part in (np.ones(len(some)), rho[some])
     )
     data = RatioData(Transition(*columns), rho_some, jnp.asarray(initial), weight)
-    state = _estimate(ESTIMATOR, log.spec, data, gamma, jax.random.key(seed))
+    state = _estimate(estimator, log.spec, data, gamma, jax.random.key(seed))
     w = np.empty(len(log))
     for begin in range(0, len(log), CHUNK):
         observation = np.asarray(log.rows.observation)[begin : begin + CHUNK]
-        found = _ratio(ESTIMATOR, state, jnp.asarray(padded(observation)))
+        found = _ratio(estimator, state, jnp.asarray(padded(observation)))
         w[begin : begin + CHUNK] = np.asarray(found)[: len(observation)]
     return w
 
