@@ -101,7 +101,7 @@ class Summary:
 
     def _cells(self) -> list[dict[str, Any]]:
         return [
-            self.entries[name] | {"seconds": self.run_seconds.get(name)}
+            self.entries[name] | {"seconds": self.run_seconds.get(name, self.entries[name]["seconds"])}
             for cell in CELLS
             for preset in PRESETS
             if (name := run_name(cell, preset)) in self.entries
@@ -167,8 +167,10 @@ def read_run(out: Path, cell: Cell, preset: str) -> Entry | None:
         "per_seed": {name: [run[name] for run in runs] for name in PER_SEED},
         "train_steps": record["result"]["train_steps"],
         "settings": record["settings"],
+        "device": record.get("device"),
         "versions": record["versions"],
         "date": record["date"],
+        "seconds": record["result"]["seconds"],
     }
 
 

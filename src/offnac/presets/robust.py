@@ -53,6 +53,8 @@ class RobustRow:
     evidence: int = 1
     ratio_rows: int = 1024
     """Rows that w is solved for on; 0 for w = 1."""
+    critic_ratio: bool = False
+    """Whether the value critic is weighed too, by ŵ of the stationary distribution."""
     ratio_ridge: float = 0.1
     ratio_bound: float = 10.0
     mean: tuple[float, ...] | None = None
@@ -133,8 +135,11 @@ def robust(
     direction: Direction = Ridge(memory=row.memory) if natural else Vanilla()
     ratios = Ratios(One(), One())
     if off_policy and row.ratio_rows:
-        w = LeastSquares("direct", Fourier(64), ridge=row.ratio_ridge, bound=row.ratio_bound)
-        ratios = Ratios(One(), w)
+
+        def ratio(form: str) -> LeastSquares:
+            return LeastSquares(form, Fourier(64), ridge=row.ratio_ridge, bound=row.ratio_bound)
+
+        ratios = Ratios(ratio("stationary") if row.critic_ratio else One(), ratio("direct"))
     return Experiment(
         ActorCritic(
             policy=policy,
