@@ -88,9 +88,11 @@ class Rows:
         following = np.where(row[:, None] >= 0, state + self.displacement[row], state)
         return following[~self.terminated[row] | (row < 0)]
 
-    def state_distance(self, state: Vectors) -> NDArray[np.float64]:
-        """The distance of the K-th nearest row, whatever its action."""
-        return self._all.query(state, k=[min(K, len(self.state))])[0][:, 0]
+    def holds(self, state: Vectors) -> NDArray[np.bool_]:
+        """Whether K rows are near, whatever their action; a bound makes this fast far from all of them."""
+        bound = np.nextafter(self.state_radius, np.inf)
+        found, _ = self._all.query(state, k=[min(K, len(self.state))], distance_upper_bound=bound)
+        return np.isfinite(found[:, 0])
 
     def _own(self, chosen: NDArray[np.int64], *, same_action: bool) -> NDArray[np.float64]:
         """How far logged rows are from the K-th nearest row of another episode."""
@@ -139,7 +141,7 @@ def follow(data: Log, policy: Probabilities, gamma: float, seed: int) -> dict[st
         weight += discount * len(state)
         far_weight += discount * far.sum()
         if far.any():
-            state_weight += discount * (rows.state_distance(state[far]) > rows.state_radius).sum()
+            state_weight += discount * (~rows.holds(state[far])).sum()
             centre += discount * state[far].sum(axis=0)
         late_weight += discount * len(state) * (step >= longest)
         there.append(len(state) / EPISODES)
@@ -150,6 +152,7 @@ def follow(data: Log, policy: Probabilities, gamma: float, seed: int) -> dict[st
         "states": state_weight / weight,
         "actions": (far_weight - state_weight) / weight,
         "late": late_weight / weight,
+        "horizon": 1.0 / (1.0 - gamma),
         "longest": longest if np.isfinite(longest) else None,
         "radius": rows.radius / rows.median,
         "centre": (centre / far_weight).tolist() if far_weight else None,

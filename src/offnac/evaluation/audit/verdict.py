@@ -13,7 +13,8 @@ VERDICTS = (SUPPORTED, WEAK, UNSUPPORTED)
 BARELY_HELD = (0.10, 0.30)
 """Shares of the policy's weight that the log barely holds, from which on it is weak, and unsupported."""
 LATE = (0.20, 0.60)
-"""The same of its weight that comes later than logged episodes last."""
+"""The same of its weight that comes later than logged episodes last. In a task without memory states and
+actions are what counts, so this alone makes it weak at most; worse where these are barely held, too."""
 EPISODES = (30.0, 10.0)
 """Effective numbers of episodes below which it is weak, and unsupported; a small log of the policy's own
 behaviour is still its own, so this counts only where the weights are uneven."""
@@ -37,13 +38,18 @@ class Reason(NamedTuple):
 
 def judge(contents: dict[str, Any], weights: dict[str, Any], support: dict[str, Any]) -> dict[str, Any]:
     """The worst of what each number says, and all reasons for being that bad or the good news."""
-    reasons = [
-        _held(support, contents),
-        _late(support),
-        _never_taken(weights),
-        _episodes(weights, contents),
-        _behaviour(contents, weights),
-    ]
+    if _is_the_behaviour(contents, weights, support):
+        reasons = [
+            Reason(SUPPORTED, "it hardly differs from the behaviour, so the log shows its own episodes")
+        ]
+    else:
+        reasons = [
+            _held(support, contents),
+            _late(support),
+            _never_taken(weights),
+            _episodes(weights, contents),
+        ]
+    reasons.append(_behaviour(contents, weights))
     verdict = max((reason.verdict for reason in reasons), key=VERDICTS.index)
     # Where something is wrong, the good news would only bury it.
     told = [
@@ -58,6 +64,12 @@ def judge(contents: dict[str, Any], weights: dict[str, Any], support: dict[str, 
     }
 
 
+def _is_the_behaviour(contents: dict[str, Any], weights: dict[str, Any], support: dict[str, Any]) -> bool:
+    """Whether even the product of ρ over an episode would leave half of the episodes."""
+    horizon = min(contents["lengths"]["mean"], support["horizon"])
+    return float(weights["effective_sample_size"]["rho"]) ** horizon > 0.5
+
+
 def _by(value: float, bounds: tuple[float, float]) -> str:
     return VERDICTS[sum(value >= bound for bound in bounds)]
 
@@ -67,14 +79,11 @@ def _held(support: dict[str, Any], contents: dict[str, Any]) -> Reason:
     verdict = _by(share, BARELY_HELD)
     text = f"{share:.0%} of its weight lies in states and actions that the log barely holds"
     if verdict != SUPPORTED:
-        kind = (
-            "states that it barely holds"
-            if support["states"] > support["actions"]
-            else "actions untried there"
+        text += (
+            ", mostly by its states" if support["states"] > support["actions"] else ", mostly by its actions"
         )
-        text += f", mostly {kind}"
         if where := _where(support["centre"], contents["features"]):
-            text += f", where {where}"
+            text += f"; there {where}"
     return Reason(verdict, text)
 
 
@@ -91,10 +100,11 @@ def _where(shift: list[float] | None, features: list[dict[str, Any]]) -> str:
 
 def _late(support: dict[str, Any]) -> Reason:
     share = support["late"]
-    if (verdict := _by(share, LATE)) == SUPPORTED:
+    if share < LATE[0]:
         return Reason(SUPPORTED, "")
+    worse = share >= LATE[1] and support["barely_held"] >= BARELY_HELD[0]
     return Reason(
-        verdict,
+        UNSUPPORTED if worse else WEAK,
         f"{share:.0%} of its weight comes after step {support['longest']:.0f}, later than logged episodes "
         "last",
     )
