@@ -148,6 +148,15 @@ def test_the_next_row_tells_where_a_row_leads():
     assert np.isfinite(log.rows.next_observation).all()
 
 
+def test_episodes_that_were_joined_late_begin_where_they_were_joined():
+    table = changed("next_observation", "truncated", step=[0, 5, 6, 3, 4, 5, 6, 3, 4])
+    table["episode"] = np.array([0, 1, 1, 2, 2, 2, 2, 3, 3])
+    log = read_log(table)
+    assert 0 not in log.rows.step, "the only first step is a row that led nobody knows where"
+    assert_array_equal(log.initial, log.starts)
+    assert_array_equal(read_log(records()).initial, [0, 3, 7])
+
+
 def test_where_nothing_follows_nothing_need_be_known():
     log = read_log(changed(next_observation=put("next_observation", [2, 6], nan)))
     assert len(log) == 8

@@ -41,6 +41,12 @@ class Log:
         return np.flatnonzero(np.diff(self.episode, prepend=-1)).astype(np.int64)
 
     @property
+    def initial(self) -> NDArray[np.int64]:
+        """Rows of s₀ ~ d₀; where all episodes were joined late, their first rows."""
+        rows = np.flatnonzero(self.rows.step == 0).astype(np.int64)
+        return rows if len(rows) else self.starts
+
+    @property
     def episodes(self) -> int:
         return int(self.episode[-1]) + 1 if len(self) else 0
 

@@ -125,8 +125,7 @@ def follow(data: Log, policy: Probabilities, gamma: float, seed: int) -> dict[st
     """The shares of the policy's discounted weight that the log barely holds, by state, action and time."""
     rng = np.random.default_rng(seed)
     rows, longest = Rows(data, rng), _longest(data)
-    starts = np.flatnonzero(data.rows.step == 0)
-    state = rows.standard(np.asarray(data.rows.observation)[rng.choice(starts, EPISODES)])
+    state = rows.standard(np.asarray(data.rows.observation)[rng.choice(data.initial, EPISODES)])
     weight = far_weight = state_weight = late_weight = 0.0
     centre = np.zeros(state.shape[1])
     there, barely = [], []

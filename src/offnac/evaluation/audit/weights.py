@@ -65,8 +65,7 @@ def visitation(
     rng = np.random.default_rng(seed)
     some = rng.choice(len(log), min(most, len(log)), replace=False)
     columns: Any = (jnp.asarray(padded(np.asarray(column)[some])) for column in log.rows)
-    starts = np.flatnonzero(log.rows.step == 0)
-    initial = np.asarray(log.rows.observation)[rng.choice(starts, STARTS)]
+    initial = np.asarray(log.rows.observation)[rng.choice(log.initial, STARTS)]
     weight, rho_some = (
         jnp.asarray(padded(part.astype(np.float32))) for part in (np.ones(len(some)), rho[some])
     )
