@@ -22,7 +22,7 @@ class LogRow:
     actor: tuple[int, ...] = (32,)
     value: tuple[int, ...] = (64, 64)
     bias: bool = False
-    actor_rate: float = 0.03
+    actor_rate: float = 1.0
     """β at most, along x, for rewards of size 1; the trust region may allow less."""
     kl: float = 1e-4
     value_rate: float = 3e-3
@@ -33,10 +33,11 @@ class LogRow:
     """Weight of past solutions in x."""
     batch: int = 2560
     minibatches: int = 20
-    share: float = 0.5
+    share: float = 0.25
     ratio_rows: int = 1024
     ratio_ridge: float = 0.1
     ratio_bound: float = 10.0
+    held_out_rows: int = 1 << 14
     imitation_rate: float = 3e-3
     iterations: int = 1000
 
@@ -90,6 +91,6 @@ def from_log(
             step=step,
             gamma=gamma,
         ),
-        Drawing(row.batch, row.ratio_rows, share),
+        Drawing(row.batch, row.ratio_rows, share, row.held_out_rows),
         row.iterations if iterations is None else iterations,
     )

@@ -15,7 +15,7 @@ from offnac.transition import Transition
 
 STARTS = 256
 """Initial states drawn at a time."""
-MOST_STARTS = 1 << 14
+MOST_STARTS = 1 << 16
 """Initial states kept."""
 
 
@@ -30,7 +30,11 @@ class LogData(NamedTuple):
     starts_size: Int[Array, ""]
 
     def draw(self, rows: int, share: float, key: PRNGKeyArray) -> Transition:
-        """Rows drawn with replacement: a ``share`` of them from the telling ones, the rest from all alike.
+        return self.take(self.numbers(rows, share, key))
+
+    def numbers(self, rows: int, share: float, key: PRNGKeyArray) -> Int[Array, " rows"]:
+        """Rows drawn with replacement, by their numbers: a ``share`` of them from the telling ones, the rest
+        from all alike.
 
         Where ends and rewards are rare, few rows of an even draw would tell one action from another.
         The ratio is taken against whatever distribution the rows come from, so it corrects this too.
@@ -38,8 +42,10 @@ class LogData(NamedTuple):
         any_key, telling_key, which_key = jax.random.split(key, 3)
         any_ = jax.random.randint(any_key, (rows,), 0, self.size)
         telling = self.telling[jax.random.randint(telling_key, (rows,), 0, self.telling_size)]
-        index = jnp.where(jax.random.uniform(which_key, (rows,)) < share, telling, any_)
-        return jax.tree.map(lambda column: column[index], self.rows)
+        return jnp.where(jax.random.uniform(which_key, (rows,)) < share, telling, any_)
+
+    def take(self, numbers: Int[Array, " rows"]) -> Transition:
+        return jax.tree.map(lambda column: column[numbers], self.rows)
 
     def initial(self, key: PRNGKeyArray) -> Float[Array, "m d"]:
         """Draws of s₀ ~ d₀."""

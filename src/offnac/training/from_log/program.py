@@ -25,8 +25,10 @@ class Drawing:
 
     batch: int = static(default=2560)
     ratio_rows: int = static(default=1024)
-    share: float = 0.5
+    share: float = 0.25
     """The part of the rows that is drawn from the telling ones."""
+    held_out_rows: int = static(default=1 << 14)
+    """Rows drawn from the held-out episodes to judge by, the same ones for every candidate."""
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ def learn_seeds(
         units,
         log.spec,
         load(seen, units, horizon),
-        hold_out(log if held is None else held, units, horizon, experiment.drawing.share),
+        hold_out(log if held is None else held, units, horizon),
         out,
         report,
         stop,
@@ -96,7 +96,7 @@ def _learn_seed(task: _Task, seed: int) -> dict[str, Any]:
     run = _iterate(task, folder, run, records)
     candidates = Candidate(*(part[: experiment.candidates] for part in run.candidates))
     key = jax.random.fold_in(jax.random.key(seed), JUDGE)
-    judgement = judge(experiment.algorithm, task.held, candidates, experiment.drawing.share, key)
+    judgement = judge(experiment.algorithm, experiment.drawing, task.held, candidates, key)
     chosen = choose(judgement, experiment.every, experiment.iterations)
     return folder.finish(experiment, task.spec, task.units, run, judgement, chosen, task.provenance)
 

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from offnac.logs.log import Log
 
-HELD_OUT = 0.2
+HELD_OUT = 0.1
 """Share of the episodes that learning never sees."""
 
 

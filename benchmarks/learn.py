@@ -1,0 +1,152 @@
+"""What ``offnac learn`` makes of logs of uniform behaviour: one default setting, a fresh log for every seed.
+
+For each seed: a log is collected, the command learns from it alone (its wall-clock time is what is told), and
+only then a simulator is opened to see what the chosen policy, the last one and the best one on the way are
+worth. Writes ``results/learn/TASK.json`` after every seed; a seed that is there already is not run again.
+
+    .venv/bin/python benchmarks/learn.py                      hours on 2 cores
+    .venv/bin/python benchmarks/learn.py cartpole --seeds 4   one task, fewer seeds
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pyarrow.parquet as pq
+from safetensors.numpy import load_file
+
+import offnac
+from offnac import environments, files
+from offnac.evaluation import rollout, statistics
+from offnac.provenance import now, versions
+from offnac.saved_policy import Policy
+
+RESULTS = Path(__file__).parents[1] / "results" / "learn"
+
+
+@dataclass(frozen=True)
+class Task:
+    environment: str
+    rows: int
+    max_steps: int | None
+    chosen: float
+    """What the chosen policy should reach, by interquartile mean over seeds."""
+    best: float
+    """What the best policy on the way should reach."""
+    seconds: float
+    episodes: int = 1000
+    """Rollouts that a policy is tested by."""
+    scan: int = 100
+    """Rollouts that the best of the candidates is looked for by; it is then tested as the others are."""
+
+
+TASKS = {
+    "cartpole": Task("CartPole-v1", 22_000, None, 490.0, 499.0, 60.0),
+    "acrobot": Task("Acrobot-v1", 250_000, None, -90.0, -82.0, 60.0),
+    "mountain-car": Task("MountainCar-v0", 2_000_000, 10_000, -120.0, -106.0, 120.0),
+    "lunar-lander": Task("LunarLander-v3", 600_000, None, 150.0, 215.0, 600.0, episodes=200, scan=24),
+}
+
+
+def run_seed(task: Task, seed: int, folder: Path) -> dict[str, Any]:
+    log, out = folder / "log.parquet", folder / "run"
+    offnac.collect(task.environment, steps=task.rows, out=log, first_seed=seed, max_steps=task.max_steps)
+    command = [
+        sys.executable,
+        "-m",
+        "offnac",
+        "learn",
+        str(log),
+        "--out",
+        str(out),
+        "--first-seed",
+        str(seed),
+    ]
+    began = time.perf_counter()
+    done = subprocess.run([*command, "--json"], stdout=subprocess.PIPE, text=True, check=True)
+    seconds = time.perf_counter() - began
+    result = json.loads(done.stdout)
+    simulator = environments.make(task.environment, task.max_steps)
+
+    def test(policy: Policy, episodes: int) -> float:
+        return float(rollout.returns(simulator, policy, episodes, seed).mean())
+
+    home = out / f"seed-{seed}"
+    chosen, last = (offnac.load_policy(home / name) for name in ("selected", "last"))
+    count = pq.read_metadata(home / "candidates.parquet").num_rows
+    thetas = load_file(home / "checkpoint.safetensors")["run.candidates.theta"][:count]
+    candidates = [replace(chosen, theta=jnp.asarray(theta)) for theta in thetas]
+    scanned = [test(candidate, task.scan) for candidate in candidates]
+    return {
+        "seed": seed,
+        "seconds": seconds,
+        "chosen": test(chosen, task.episodes),
+        "last": test(last, task.episodes),
+        "best": test(candidates[int(np.argmax(scanned))], task.episodes),
+        "scanned": scanned,
+        "selected": result["selected"],
+        "ope": result.get("ope"),
+        "verdict": result.get("verdict"),
+    }
+
+
+def summary(name: str, task: Task, seeds: list[dict[str, Any]]) -> dict[str, Any]:
+    across = {
+        policy: statistics.across_seeds([one[policy] for one in seeds])
+        for policy in ("chosen", "best", "last")
+    }
+    seconds = [one["seconds"] for one in seeds]
+    return {
+        "task": name,
+        **asdict(task),
+        "across": across,
+        "median_seconds": float(np.median(seconds)),
+        "slowest_seconds": float(np.max(seconds)),
+        "versions": versions(),
+        "date": now(),
+        "seeds": seeds,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("tasks", nargs="*", default=list(TASKS), metavar="TASK", help=", ".join(TASKS))
+    parser.add_argument("--seeds", type=int, default=16)
+    parser.add_argument("--first-seed", type=int, default=1000)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    arguments = parser.parse_args()
+    for name in arguments.tasks:
+        task, path = TASKS[name], arguments.out / f"{name}.json"
+        seeds = files.read_json(path)["seeds"] if path.exists() else []
+        for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
+            if seed in [one["seed"] for one in seeds]:
+                continue
+            folder = Path(tempfile.mkdtemp())
+            try:
+                seeds = sorted([*seeds, run_seed(task, seed, folder)], key=lambda one: one["seed"])
+            finally:
+                shutil.rmtree(folder)
+            found = summary(name, task, seeds)
+            files.write_json(path, found)
+            one = next(one for one in seeds if one["seed"] == seed)
+            print(
+                f"{name} {seed}: chosen {one['chosen']:.1f}, best {one['best']:.1f}, last {one['last']:.1f}, "
+                f"{one['seconds']:.0f} s; across seeds chosen {found['across']['chosen']['iqm']:.1f}, "
+                f"best {found['across']['best']['iqm']:.1f}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
