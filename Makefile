@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint format lock clean bench published reproduce reproduce-quick publish docs
+.PHONY: help run test lint format lock clean bench bench-learn published reproduce reproduce-quick publish docs
 
 VENV   := .venv
 STAMP  := $(VENV)/.installed
@@ -74,6 +74,10 @@ lock:  ## look up the newest versions that pyproject.toml admits and write requi
 
 bench: $(STAMP)  ## training steps per second on one core, into results/bench
 	@$(PY) benchmarks/speed.py
+
+# Stopped or killed, the same command goes on. ARGS="cartpole --seeds 4" passes arguments on.
+bench-learn: $(STAMP)  ## what learn makes of 16 fresh logs of each task, into results/learn (hours)
+	@$(PY) benchmarks/learn.py $(ARGS)
 
 published: $(STAMP)  ## preset published against the reference distributions, into results/published
 	@$(PY) benchmarks/published.py

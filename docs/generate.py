@@ -173,9 +173,45 @@ def _improvement_table(improvement: list[dict[str, Any]]) -> list[str]:
     return rows
 
 
+def learned() -> str:
+    found = [json.loads(path.read_text()) for path in sorted((RESULTS / "learn").glob("*.json"))]
+    rows = [
+        "| task | rows | seeds | chosen from the log alone: IQM [95% interval], worst | should be | best on the way: IQM, worst | should be | last: IQM | verdicts | command, median seconds | should be |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for task in found:
+        chosen, best, last = (task["across"][name] for name in ("chosen", "best", "last"))
+        verdicts = [one["verdict"] for one in task["seeds"]]
+        counted = ", ".join(f"{verdicts.count(name)} {name}" for name in sorted({*verdicts} - {None}))
+        rows.append(
+            f"| {task['environment']} | {task['rows']:,} | {chosen['seeds']} "
+            f"| {chosen['iqm']:.1f} [{chosen['low']:.1f}, {chosen['high']:.1f}], {chosen['worst']:.1f} | ≥ {task['chosen']:g} "
+            f"| {best['iqm']:.1f}, {best['worst']:.1f} | ≥ {task['best']:g} | {last['iqm']:.1f} "
+            f"| {counted} | {task['median_seconds']:.0f} | ≤ {task['seconds']:g} |"
+        )
+    return "\n".join(
+        [
+            "# Learned from logs",
+            "",
+            "`offnac learn` with its one default on logs of uniform behaviour: a fresh log and a fresh seed each time. Test",
+            "return (rollouts with sampled actions, after learning had ended) of the policy that was chosen from the log alone;",
+            "beside it the best of the 40 candidates along the way, which only a simulator can tell, and the last one.",
+            "",
+            *rows,
+            "",
+            *(provenance(task) for task in found[:1]),
+            "Regenerate with `make bench-learn docs`; every seed is in [results/learn](../results/learn). How it works:",
+            "[learn.md](learn.md).",
+            "",
+        ]
+    )
+
+
 PAGES = {"published.md": published, "speed.md": speed}
 if (RESULTS / "paper" / "summary.json").exists():
     PAGES["paper.md"] = paper
+if (RESULTS / "learn").exists():
+    PAGES["learned.md"] = learned
 
 
 def main() -> None:
