@@ -20,6 +20,7 @@ _HOMES = {
     "learn": "offnac.learning",
     "load_policy": "offnac.saved_policy",
     "make": "offnac.environments",
+    "ope": "offnac.api",
     "read_log": "offnac.logs",
     "train": "offnac.api",
     "train_seeds": "offnac.training.stream",

@@ -20,7 +20,7 @@ from offnac.behaviour import Behaviour, Uniform
 from offnac.environments import HostEnvironment, is_native
 from offnac.environments.environment import Environment
 from offnac.errors import Stopped, UserError
-from offnac.evaluation import rollout, statistics
+from offnac.evaluation import off_policy, rollout, statistics
 from offnac.evaluation.audit import audit as log_audit
 from offnac.logs import Columns, Log, read_log, write_log
 from offnac.logs import collect as log_collect
@@ -320,6 +320,37 @@ def audit(
     if loaded is not None:
         require_fit(loaded, read.spec)
     return log_audit(read, loaded, gamma=gamma)
+
+
+def ope(
+    policy: Policy | Path | str,
+    log: Any,
+    columns: Columns | None = None,
+    *,
+    gamma: float = 0.99,
+    max_steps: int | None = None,
+    first_seed: int = 0,
+    report: Callable[[int], None] = lambda stages: None,
+    **names: Any,
+) -> dict[str, Any]:
+    """The value of a policy from a log alone, by several estimators with 95% intervals: discounted, and
+    undiscounted over an episode; ``recommended`` is the one to trust, ``reason`` says why.
+
+    Without ``max_steps`` an episode's time limit is that of the policy's training on the log's task, else the
+    length of the longest logged episode.
+    """
+    require_seeds(1, first_seed)
+    if not 0.0 < gamma < 1.0:
+        raise UserError(f"the discount factor γ must lie in (0, 1), but it is {gamma}")
+    if max_steps is not None and not 1 <= max_steps <= off_policy.LONGEST:
+        raise UserError(
+            f"an episode's time limit must lie in 1 to {off_policy.LONGEST}, but --max-steps is {max_steps}"
+        )
+    loaded = policy if isinstance(policy, Policy) else open_policy(policy)
+    read = log if isinstance(log, Log) else read_log(log, columns, **names)
+    require_fit(loaded, read.spec)
+    limit = _limit(loaded, read.spec.name) if max_steps is None else max_steps
+    return off_policy.ope(loaded, read, gamma=gamma, max_steps=limit, seed=first_seed, report=report)
 
 
 def open_policy(folder: Path | str) -> Policy:

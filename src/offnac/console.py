@@ -212,6 +212,25 @@ def show_audit(result: dict[str, Any]) -> None:
         _line(f"- {reason}")
 
 
+def show_ope(result: dict[str, Any]) -> None:
+    _line(f"{result['log']}: {result['rows']:,} rows, {result['episodes']:,} episodes")
+    table = _table(
+        "95% intervals", f"value, γ = {result['gamma']:g}", f"return within {result['max_steps']:,} steps"
+    )
+    rows = {**result["estimators"], "the behaviour's own": result["behaviour"]}
+    for name, row in rows.items():
+        mark = "*" if name == result["recommended"] else " "
+        both = (map(_short, (one["value"], one["low"], one["high"])) for one in (row, row["undiscounted"]))
+        cells = (f"{value} {escape(f'[{low}, {high}]')}" for value, low, high in both)
+        table.add_row(f"{mark} {name.replace('_', ' ')}", *cells)
+    OUT.print(table)
+    _line(
+        f"effective: {result['effective_sample_size']:,.0f} rows by wρ, "
+        f"{result['effective_episodes']:,.1f} whole episodes by Π ρ"
+    )
+    _line(f"\n* recommended: {result['recommended'].replace('_', ' ')}, for {result['reason']}")
+
+
 def show_evaluation(result: dict[str, Any]) -> None:
     quantiles = result["quantiles"]
     _line(f"{result['episodes']:,} episodes of at most {result['max_steps']:,} steps")

@@ -27,7 +27,7 @@ def command(
     """Declare a command: ``work`` takes the parsed arguments and gives what --json prints."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
-        help=what,
+        help=what.replace("%", "%%"),
         description=what[0].upper() + what[1:] + ".",
         epilog=f"Example:\n  {example}",
         formatter_class=argparse.RawDescriptionHelpFormatter,

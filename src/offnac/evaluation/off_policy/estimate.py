@@ -1,0 +1,58 @@
+"""An estimate and its 95% interval.
+
+To first order an estimate is a mean over episodes: each episode's influence says how far it moves the
+estimate, everything that was fitted on the way included. The interval is a studentised bootstrap of these
+influences over episodes: it knows that they are skewed, and that few episodes tell little.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+CONFIDENCE = 0.95
+RESAMPLES = 2000
+GROUPS = 2048
+"""More episodes than this are resampled in groups of several."""
+WIDEST = float(stats.t.ppf((1.0 + CONFIDENCE) / 2.0, 1))
+"""No interval is wider, in standard errors, than Student's from two independent numbers."""
+
+
+class Estimate(NamedTuple):
+    value: float
+    low: float
+    high: float
+
+
+def from_influence(value: float, influence: NDArray[np.float64]) -> Estimate:
+    """The interval of an estimate whose episodes have these influences (of which the mean is taken away)."""
+    groups = min(len(influence), GROUPS)
+    psi = np.bincount(np.arange(len(influence)) % groups, weights=influence) * (groups / len(influence))
+    psi = psi - psi.mean()
+    scale = np.abs(psi).max()
+    if not scale > 0.0:
+        return Estimate(float(value), float(value), float(value))
+    psi = psi / scale
+    times = _times(groups)
+    mean, square = times @ psi / groups, times @ psi**2 / groups
+    error = np.sqrt(np.maximum(square - mean**2, 1e-12) / (groups - 1))
+    tails = np.quantile(mean / error, [(1.0 + CONFIDENCE) / 2.0, (1.0 - CONFIDENCE) / 2.0])
+    low, high = value - np.clip(tails, -WIDEST, WIDEST) * psi.std(ddof=1) * scale / groups**0.5
+    return Estimate(float(value), float(low), float(high))
+
+
+@lru_cache(maxsize=4)
+def _times(groups: int) -> NDArray[np.float64]:
+    """How often each resample draws each group."""
+    rng = np.random.default_rng(0)
+    return rng.multinomial(groups, np.full(groups, 1.0 / groups), size=RESAMPLES).astype(float)
+
+
+def from_replicates(values: NDArray[np.float64]) -> Estimate:
+    """The mean of a few fits, each to a resample of the episodes, and Student's interval by their SD: what
+    the whole fit owes to chance, its own random numbers included."""
+    mean, sd = values.mean(), values.std(ddof=1)
+    reach = stats.t.ppf((1.0 + CONFIDENCE) / 2.0, len(values) - 1) * sd
+    return Estimate(float(mean), float(mean - reach), float(mean + reach))
