@@ -354,8 +354,10 @@ def ope(
 
 
 def open_policy(folder: Path | str) -> Policy:
-    """Load a policy, and help who gives the folder of a whole run."""
+    """Load a policy, and help who gives the folder of a whole run. What was learned from a log has one."""
     folder = Path(folder)
+    if (folder / RUN).exists() and (folder / "policy" / "policy.json").exists():
+        folder = folder / "policy"
     if (folder / RUN).exists() and not (folder / "policy.json").exists():
         found = sorted(folder.glob("seed-*/best"))
         hint = f"such as {found[0]}" if found else "once a seed has finished"
