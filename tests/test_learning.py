@@ -33,6 +33,13 @@ def small(monkeypatch):
     monkeypatch.setattr(learning, "from_log", partial(from_log, row=SMALL))
 
 
+@pytest.fixture
+def quick(small, monkeypatch):
+    """The same without the values and the audit at the end, which take longer than all the rest."""
+    monkeypatch.setattr(learning, "ope", lambda policy, log, gamma: dict.fromkeys(learning.OPE))
+    monkeypatch.setattr(learning, "audit", lambda log, policy, gamma: {"verdict": None, "reasons": []})
+
+
 @pytest.fixture(scope="module")
 def chain_log(tmp_path_factory):
     path = tmp_path_factory.mktemp("log") / "chain.parquet"
@@ -56,7 +63,7 @@ def values(folder):
     return (float(mdp.d0 @ exact.value(mdp, table, GAMMA)) for table in (pi, uniform, best))
 
 
-def test_offnac_finds_the_best_policy_and_values_it_rightly(chain_log, tmp_path, small):
+def test_offnac_finds_the_best_policy_and_values_it_rightly(chain_log, tmp_path, quick):
     result = offnac.learn(chain_log, out=tmp_path / "run", iterations=300, gamma=GAMMA)
     learned, uniform, best = values(result["policy"])
     assert learned > uniform + 0.8 * (best - uniform)
@@ -66,14 +73,14 @@ def test_offnac_finds_the_best_policy_and_values_it_rightly(chain_log, tmp_path,
     assert (result["rows"], result["behaviour"]) == (4000, "logged")
 
 
-def test_imitation_stays_with_the_behaviour(chain_log, tmp_path, small):
+def test_imitation_stays_with_the_behaviour(chain_log, tmp_path, quick):
     result = offnac.learn(chain_log, "bc", out=tmp_path / "run", iterations=100)
     pi = load_policy(tmp_path / "run" / "seed-0" / "last").probabilities(np.eye(8, dtype=np.float32))
     assert np.abs(pi - 0.5).max() < 0.15
     assert result["algorithm"] == "bc"
 
 
-def test_the_currency_of_the_rewards_does_not_matter(chain_log, tmp_path, small):
+def test_the_currency_of_the_rewards_does_not_matter(chain_log, tmp_path, quick):
     log = offnac.read_log(chain_log)
     rich = changed(log, reward=log.rows.reward * np.float32(1024.0))  # a power of two loses nothing
     theta = [
@@ -83,7 +90,7 @@ def test_the_currency_of_the_rewards_does_not_matter(chain_log, tmp_path, small)
     np.testing.assert_allclose(*theta, rtol=2e-2, atol=1e-3)
 
 
-def test_a_run_that_breaks_off_goes_on_as_if_nothing_had_been(chain_log, tmp_path, small):
+def test_a_run_that_breaks_off_goes_on_as_if_nothing_had_been(chain_log, tmp_path, quick):
     class Broken(Exception):
         pass
 
@@ -110,7 +117,7 @@ def test_a_run_that_breaks_off_goes_on_as_if_nothing_had_been(chain_log, tmp_pat
             }
 
 
-def test_a_run_is_gone_on_with_only_as_what_it_was(chain_log, tmp_path, small):
+def test_a_run_is_gone_on_with_only_as_what_it_was(chain_log, tmp_path, quick):
     out = tmp_path / "run"
     offnac.learn(chain_log, out=out, iterations=3)
     with pytest.raises(UserError, match="exists already"):
@@ -170,14 +177,15 @@ def test_the_command_makes_no_environment(chain_log, tmp_path, capsys, small, mo
     out = tmp_path / "run"
     assert cli.main(["learn", str(chain_log), "--out", str(out), "--iterations", "3", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
-    assert set(printed) >= {"policy", "rows", "episodes", "seconds", "algorithm", "behaviour", "selected"}
+    keys = "policy rows episodes seconds algorithm behaviour selected ope verdict"
+    assert set(keys.split()) <= set(printed)
     assert printed["policy"] == str(out / "policy")
     load_policy(printed["policy"])
 
 
 @settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(damaged=damaged_logs())
-def test_a_damaged_log_is_learned_from_or_refused(damaged: Damaged, tmp_path, capsys, small):
+def test_a_damaged_log_is_learned_from_or_refused(damaged: Damaged, tmp_path, capsys, quick):
     path, out = tmp_path / damaged.name, tmp_path / "run"
     path.write_bytes(damaged.content)
     status = cli.main(["learn", str(path), "--out", str(out), "--iterations", "2", "--json", "--quiet"])

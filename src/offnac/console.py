@@ -261,10 +261,18 @@ def show_learning(result: dict[str, Any]) -> None:
             str(chosen["best"]["iteration"]),
         )
     OUT.print(table)
+    _line(f"selected: seed {selected['seed']}, iteration {selected['iteration']}: {selected['reason']}")
+    values = result["ope"]
+    name = values["recommended"]
+    ours, theirs = values["estimators"][name], values["behaviour"]
     _line(
-        f"selected: seed {selected['seed']}, iteration {selected['iteration']}: {selected['reason']} "
-        "(discounted values, by held-out episodes)"
+        f"value on the {values['held_out_episodes']:,} held-out episodes, {name.replace('_', ' ')}: "
+        f"{_short(ours['value'])} [{_short(ours['low'])}, {_short(ours['high'])}]; "
+        f"the behaviour's {_short(theirs['value'])} [{_short(theirs['low'])}, {_short(theirs['high'])}]"
     )
+    _line(f"verdict: {result['verdict']}")
+    for reason in result["reasons"]:
+        _line(f"- {reason}")
     _line(f"policy in {result['policy']}")
 
 

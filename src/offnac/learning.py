@@ -13,17 +13,24 @@ import numpy as np
 
 from offnac import files, run_folder
 from offnac.errors import UserError
+from offnac.evaluation.audit import audit
+from offnac.evaluation.off_policy import ope
 from offnac.logs import Log, read_log
 from offnac.logs.propensity import known_behaviour
 from offnac.presets.from_log import ALGORITHMS, from_log
 from offnac.provenance import device, now, versions
 from offnac.run_folder import RUN, require_seeds, require_workers
+from offnac.saved_policy import load_policy
 from offnac.settings import describe
 from offnac.training.from_log.data import telling_rows
 from offnac.training.from_log.seeds import LearnUpdate, Report, learn_seeds
+from offnac.training.from_log.split import split
 from offnac.training.from_log.units import units
 
 __all__ = ["LearnUpdate", "learn"]
+
+OPE = ("estimators", "recommended", "reason", "effective_sample_size", "behaviour")
+"""What is told of the off-policy values."""
 
 
 def learn(
@@ -81,9 +88,11 @@ def learn(
     }
     files.write_json(out / RUN, record)
     began = time.perf_counter() - record["seconds"]
+    seen, held_out = split(log)
     try:
         runs = learn_seeds(
-            log,
+            seen,
+            held_out,
             log_units,
             experiment,
             all_seeds,
@@ -101,6 +110,9 @@ def learn(
     chosen = max(runs, key=lambda run: run["selected"]["value"])
     with files.replacing(out / "policy") as temporary:
         shutil.copytree(chosen["policy"], temporary)
+    policy = load_policy(out / "policy")
+    values = ope(policy, held_out, gamma=gamma)
+    support = audit(log, policy, gamma=gamma)
     seconds = time.perf_counter() - began
     result = {
         "policy": str(out / "policy"),
@@ -110,6 +122,9 @@ def learn(
         "algorithm": algorithm,
         "behaviour": log.behaviour,
         "selected": {"seed": chosen["seed"], **chosen["selected"]},
+        "ope": {"held_out_episodes": held_out.episodes, **{name: values[name] for name in OPE}},
+        "verdict": support["verdict"],
+        "reasons": support["reasons"],
         "warnings": list(log.warnings),
         "runs": runs,
     }

@@ -2,11 +2,13 @@
 
 import platform
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 PACKAGES = ("offnac", "jax", "jaxlib", "equinox", "optax", "numpy", "gymnax", "gymnasium")
 
 
+@cache
 def versions() -> dict[str, str]:
     found = {"python": platform.python_version()}
     for package in PACKAGES:

@@ -1,6 +1,7 @@
 """offnac learn: a policy from a log alone."""
 
 import argparse
+import os
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,17 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--gamma", type=float, default=0.99, metavar="G", help="discount factor γ, in (0, 1) (default 0.99)"
     )
-    parser.add_argument("--iterations", type=int, metavar="N", help="updates of the policy (default: 1000)")
+    parser.add_argument(
+        "--iterations",
+        type=int,
+        metavar="N",
+        help="updates of the policy (default: 600 to 4000, more for larger tasks)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    # Seeds are spread over the cores; threads of LAPACK's own would only wait for each other.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from offnac import console, learning
     from offnac.logs import read_log
 

@@ -18,8 +18,8 @@ from offnac.transition import Transition
 
 @settings
 class Cautious:
-    """``weight``: of a made-up state against a row. ``reach``: how far they are stretched from the centre 0,
-    so observations must be standardised."""
+    """``weight``: of the made-up states against the rows, of which there are four times as many. ``reach``:
+    how far they are stretched from the centre 0, so observations must be standardised."""
 
     td: TD
     weight: float = 0.1
@@ -45,11 +45,12 @@ class Cautious:
     ) -> ValueState:
         state = self.td.observe(state, batch)
         n = len(batch.observation)
-        states = jnp.concatenate([batch.observation, self.reach * mixed(batch.observation)])
+        made_up = self.reach * mixed(batch.observation)[: max(1, n // 4)]
+        states = jnp.concatenate([batch.observation, made_up])
         value, pull_back = jax.vjp(lambda psi: self.td.value(psi, states), state.psi)
-        known = w_hat * rho * (self.td.target(state, batch, gamma) - value[:n])
-        unknown = -self.weight * jnp.maximum(value[n:], 0.0)
-        (ascent,) = pull_back(jnp.concatenate([known, unknown]) / n)
+        known = w_hat * rho * (self.td.target(state, batch, gamma) - value[:n]) / n
+        unknown = -self.weight * jnp.maximum(value[n:], 0.0) / len(made_up)
+        (ascent,) = pull_back(jnp.concatenate([known, unknown]))
         return self.td.move(state, ascent, clock)
 
 

@@ -9,7 +9,7 @@ from offnac.networks import MLP
 from offnac.optimisers import Adam
 from offnac.policy import SoftmaxPolicy
 from offnac.ratios import Fourier, LeastSquares, One, Ratios
-from offnac.schedules import Constant
+from offnac.schedules import Constant, RobbinsMonro
 from offnac.steps import ActorStep, Free, TrustRegion
 from offnac.training.from_log.program import Drawing, LogExperiment
 from offnac.transition import Spec
@@ -20,29 +20,36 @@ ALGORITHMS = ("offnac", "offac", "bc")
 @dataclass(frozen=True)
 class LogRow:
     actor: tuple[int, ...] = (32,)
-    value: tuple[int, ...] = (64, 64)
+    value: tuple[int, ...] = (128, 128)
     bias: bool = False
     actor_rate: float = 1.0
     """β at most, along x, for rewards of size 1; the trust region may allow less."""
     kl: float = 1e-4
+    """The trust region's ε at the start."""
+    kl_horizon: float = 0.3
+    """The share of all iterations after which it is half of that: the actor slows down against its critic."""
     value_rate: float = 3e-3
     target_rate: float = 0.05
     caution: float = 0.1
     reach: float = 2.0
     memory: float = 0.5
     """Weight of past solutions in x."""
-    batch: int = 2560
-    minibatches: int = 20
+    batch: int = 5120
+    minibatches: int = 40
     share: float = 0.25
     ratio_rows: int = 1024
     ratio_ridge: float = 0.1
     ratio_bound: float = 10.0
     held_out_rows: int = 1 << 14
     imitation_rate: float = 3e-3
-    iterations: int = 1000
 
 
 DEFAULT = LogRow()
+
+
+def iterations_for(spec: Spec) -> int:
+    """Steps are of one size in KL divergence, so a policy with more to decide has further to go."""
+    return min(4000, max(600, 3 * (spec.observation_size * spec.actions) ** 2))
 
 
 def from_log(
@@ -55,6 +62,7 @@ def from_log(
     row: LogRow = DEFAULT,
 ) -> LogExperiment:
     """The composition for rewards of this mean size."""
+    iterations = iterations_for(spec) if iterations is None else iterations
     network = MLP(
         spec.observation_size,
         row.actor,
@@ -79,7 +87,7 @@ def from_log(
         direction = Ridge(memory=row.memory) if natural else Vanilla()
         # The vanilla direction is shorter than x by about the eigenvalues of F.
         rate = row.actor_rate / reward if natural else 10.0 * row.actor_rate / reward
-        step = TrustRegion(rate=Constant(rate), kl=Constant(row.kl))
+        step = TrustRegion(rate=Constant(rate), kl=RobbinsMonro(row.kl, 1.0, row.kl_horizon * iterations))
     return LogExperiment(
         ActorCritic(
             policy=SoftmaxPolicy(network),
@@ -92,5 +100,5 @@ def from_log(
             gamma=gamma,
         ),
         Drawing(row.batch, row.ratio_rows, share, row.held_out_rows),
-        row.iterations if iterations is None else iterations,
+        iterations,
     )

@@ -23,7 +23,7 @@ CANDIDATES = 40
 class Drawing:
     """How much an iteration looks at."""
 
-    batch: int = static(default=2560)
+    batch: int = static(default=5120)
     ratio_rows: int = static(default=1024)
     share: float = 0.25
     """The part of the rows that is drawn from the telling ones."""

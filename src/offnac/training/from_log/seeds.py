@@ -18,7 +18,6 @@ from offnac.training.from_log.data import LogData, load
 from offnac.training.from_log.folder import LearnFolder
 from offnac.training.from_log.judge import HeldOut, hold_out, judge
 from offnac.training.from_log.program import Candidate, LogExperiment, LogRun
-from offnac.training.from_log.split import split
 from offnac.training.from_log.units import Units
 from offnac.training.threads import over_threads
 from offnac.transition import Spec
@@ -58,7 +57,8 @@ class _Task(NamedTuple):
 
 
 def learn_seeds(
-    log: Log,
+    seen: Log,
+    held_out: Log,
     units: Units,
     experiment: LogExperiment,
     seeds: Sequence[int],
@@ -69,16 +69,15 @@ def learn_seeds(
     stop: Event,
     provenance: dict[str, Any],
 ) -> list[dict[str, Any]]:
-    """Learn every seed that is not finished in ``out`` yet; the seeds' results, in order."""
-    # One split for all: seeds are compared by the same episodes.
-    seen, held = split(log, seed=0)
+    """Learn from ``seen`` every seed that is not finished in ``out`` yet, and choose by ``held_out``; the
+    seeds' results, in order."""
     horizon = 1.0 / (1.0 - float(experiment.algorithm.gamma))
     task = _Task(
         experiment,
         units,
-        log.spec,
+        seen.spec,
         load(seen, units, horizon),
-        hold_out(log if held is None else held, units, horizon),
+        hold_out(held_out, units, horizon),
         out,
         report,
         stop,

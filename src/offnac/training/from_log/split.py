@@ -9,8 +9,8 @@ HELD_OUT = 0.1
 """Share of the episodes that learning never sees."""
 
 
-def split(log: Log, seed: int) -> tuple[Log, Log | None]:
-    """The log to learn from and the log to judge by; the latter is None where there are too few episodes.
+def split(log: Log, seed: int = 0) -> tuple[Log, Log]:
+    """The log to learn from and the log to judge by; the whole log twice where there are too few episodes.
 
     Episodes that the task itself ended and those cut short are each divided in the same shares: where
     few episodes reach a goal, neither part must do without.
@@ -24,5 +24,5 @@ def split(log: Log, seed: int) -> tuple[Log, Log | None]:
         held.append(numbers[: round(HELD_OUT * len(numbers))])
     chosen = np.concatenate(held)
     if not len(chosen):
-        return log, None
+        return log, log
     return log.take(np.setdiff1d(np.arange(log.episodes), chosen)), log.take(chosen)
