@@ -109,7 +109,8 @@ def paper(folder: Path = RESULTS / "paper") -> str:
             lines += [f"## {title}", "", *_paper_table(cells), ""]
     if summary["improvement"]:
         lines += ["## Is the natural gradient better?", "", *_improvement_table(summary["improvement"]), ""]
-    devices = ", ".join(sorted({cell["device"] for cell in summary["cells"] if cell["device"]}))
+    found = {(cell["device"], cell["versions"]["jax"]) for cell in summary["cells"] if cell["device"]}
+    devices = ", ".join(f"{device} (jax {version})" for device, version in sorted(found))
     met = {
         preset: [cell["meets"] for cell in summary["cells"] if cell["preset"] == preset]
         for preset in summary["presets"]
@@ -119,7 +120,7 @@ def paper(folder: Path = RESULTS / "paper") -> str:
         + ", ".join(f"{sum(each)} of {len(each)} cells by `{preset}`" for preset, each in met.items())
         + ".",
         "",
-        f"{provenance(summary)} Computed on: {devices}. Regenerate with `make reproduce publish docs` ([how](reproduce.md)); the values of every seed, all settings and",
+        f"{provenance(summary)} The runs: on {devices}. Regenerate with `make reproduce publish docs` ([how](reproduce.md)); the values of every seed, all settings and",
         "the verdicts in words are in [results/paper/summary.json](../results/paper/summary.json).",
         "",
     ]
