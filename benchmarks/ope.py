@@ -1,8 +1,8 @@
 """How right is off-policy evaluation, where the truth is known?
 
 Finite MDPs, 200 logs each at every horizon: how often the recommended interval covers J(π), and its RMSE
-beside weighted importance sampling's. CartPole and Acrobot, logs of uniform behaviour: recommended estimates beside
-rollouts, for policies from nearly uniform to nearly optimal, with the audit's verdict on each.
+beside weighted importance sampling's. CartPole and Acrobot, logs of uniform behaviour: recommended estimates
+beside rollouts, for policies from nearly uniform to nearly optimal, with the audit's verdict on each.
 Writes ``results/ope/tabular.json`` and ``results/ope/control.json``.
 
     make bench-ope                                             about half an hour on 2 cores

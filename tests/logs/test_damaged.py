@@ -1,9 +1,12 @@
 """Whatever happened to a log, it is read with everything in order, or refused in one plain sentence."""
 
+import json
+
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 
 from offnac import UserError, read_log
+from offnac.evaluation.audit.contents import contents
 
 from .damage import Damaged, damaged_logs
 
@@ -29,3 +32,4 @@ def test_a_damaged_log_is_in_order_or_refused(damaged: Damaged, tmp_path):
     last = np.diff(log.episode, append=log.episodes) == 1
     np.testing.assert_array_equal(rows.terminated | rows.truncated, last)
     assert (rows.step >= 0).all() and (np.diff(rows.step)[~last[:-1]] > 0).all()
+    json.dumps(contents(log), allow_nan=False)
