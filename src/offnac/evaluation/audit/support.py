@@ -93,8 +93,8 @@ class Rows:
     def move(self, state: Vectors, row: NDArray[np.int64], distance: NDArray[np.float64]) -> Vectors:
         """The states that follow as they did from these rows, without those that end there.
 
-        What sets a state apart from a row that is near stays with it as far as each number stays with itself; far
-        from all rows nothing says that any of it goes away. Where there is no row (−1) nothing moves.
+        What sets a state apart from a row that is near stays with it as far as each number stays with itself;
+        far from all rows nothing says that any of it goes away. Where there is no row (−1) nothing moves.
         """
         stays = np.where(distance[:, None] > FAR * self.radius, 1.0, self.persistence)
         following = self.following[row] + stays * (state - self.state[row])
