@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint format lock clean bench bench-learn published reproduce reproduce-quick publish docs
+.PHONY: help run test lint format lock clean bench bench-learn bench-ope published reproduce reproduce-quick publish docs
 
 VENV   := .venv
 STAMP  := $(VENV)/.installed
@@ -78,6 +78,9 @@ bench: $(STAMP)  ## training steps per second on one core, into results/bench
 # Stopped or killed, the same command goes on. ARGS="cartpole --seeds 4" passes arguments on.
 bench-learn: $(STAMP)  ## what learn makes of 16 fresh logs of each task, into results/learn (hours)
 	@$(PY) benchmarks/learn.py $(ARGS)
+
+bench-ope: $(STAMP)  ## off-policy evaluation against the truth, into results/ope (about half an hour)
+	@$(PY) benchmarks/ope.py
 
 published: $(STAMP)  ## preset published against the reference distributions, into results/published
 	@$(PY) benchmarks/published.py
