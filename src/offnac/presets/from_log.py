@@ -49,7 +49,7 @@ DEFAULT = LogRow()
 
 def iterations_for(spec: Spec) -> int:
     """Steps are of one size in KL divergence, so a policy with more to decide has further to go."""
-    return min(4000, max(600, 3 * (spec.observation_size * spec.actions) ** 2))
+    return min(4000, max(600, 2 * (spec.observation_size * spec.actions) ** 2))
 
 
 def from_log(
