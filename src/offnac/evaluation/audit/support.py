@@ -1,13 +1,12 @@
 """Would the policy stay where the log knows what happens? Artificial episodes of the policy tell.
 
 From a logged initial state the policy acts; what happens next is what happened in one of the K nearest
-logged rows with the same action (Fonteneau, Murphy, Wehenkel, Ernst: Batch mode
+logged rows with the same action, taken over as a displacement (Fonteneau, Murphy, Wehenkel, Ernst: Batch mode
 reinforcement learning based on the synthesis of artificial trajectories, 2013). A step counts as barely held
 where the K-th of these rows is farther than such rows are from each other in the log itself. Weights alone do
 not notice a policy that leaves: there is no row to give a weight to where it goes.
 """
 
-from collections.abc import Callable
 from math import ceil, log
 from typing import Any
 
@@ -25,8 +24,6 @@ TYPICAL = 0.95
 LOCAL = 0.1
 """Rows within this share of the median distance are near however dense the log is: a tenth of the length over
 which the features of the ratios vary."""
-FAR = 2.0
-"""As many times as far as near, and a state is out of the log."""
 EPISODES = 128
 HORIZON = 500
 WEIGHT_LEFT = 0.05
@@ -34,9 +31,7 @@ WEIGHT_LEFT = 0.05
 OWN = 2000
 """Rows whose own distances are looked at."""
 
-Vectors = NDArray[np.floating[Any]]
-Choose = Callable[[Vectors], NDArray[np.int64]]
-"""States to actions."""
+Vectors = NDArray[np.float32]
 
 
 class Rows:
@@ -48,7 +43,7 @@ class Rows:
         observation, following = (
             np.asarray(part)[some] for part in (log.rows.observation, log.rows.next_observation)
         )
-        self.following = self.standard(following)
+        self.displacement = (following - observation) / self.scale
         self.terminated, self.action = (
             np.asarray(log.rows.terminated)[some],
             np.asarray(log.rows.action)[some],
@@ -56,9 +51,6 @@ class Rows:
         self.episode = log.episode[some]
         # So little that only rows of the very same state change their order: each may then be drawn.
         self.state = self.standard(observation) + rng.normal(0.0, 1e-3, observation.shape)
-        self.persistence = np.clip(
-            (self.state * self.following).mean(axis=0) / (self.state**2).mean(axis=0), 0, 1
-        )
         self.actions = log.spec.actions
         self._rows = [np.flatnonzero(self.action == a) for a in range(self.actions)]
         self._trees = [KDTree(self.state[rows]) if len(rows) else None for rows in self._rows]
@@ -90,21 +82,11 @@ class Rows:
             rows[asked] = own[np.resize(index.T, (K, len(asked))).T]
         return distance, rows
 
-    def move(self, state: Vectors, row: NDArray[np.int64], distance: NDArray[np.float64]) -> Vectors:
-        """The states that follow as they did from these rows, without those that end there.
-
-        What sets a state apart from a row that is near stays with it as far as each number stays with itself;
-        far from all rows nothing says that any of it goes away. Where there is no row (−1) nothing moves.
-        """
-        stays = np.where(distance[:, None] > FAR * self.radius, 1.0, self.persistence)
-        following = self.following[row] + stays * (state - self.state[row])
-        following = np.where(row[:, None] >= 0, following, state)
+    def move(self, state: Vectors, row: NDArray[np.int64]) -> Vectors:
+        """The states that follow as they did from these rows, without those that end there; where there is no
+        row (−1) nothing moves."""
+        following = np.where(row[:, None] >= 0, state + self.displacement[row], state)
         return following[~self.terminated[row] | (row < 0)]
-
-    def imitate(self, state: Vectors, rng: np.random.Generator) -> NDArray[np.int64]:
-        """An action of the behaviour: that of one of the K nearest rows."""
-        _, index = self._all.query(state, k=[*range(1, min(K, len(self.state)) + 1)])
-        return self.action[index[np.arange(len(state)), rng.integers(0, index.shape[1], len(state))]]
 
     def holds(self, state: Vectors) -> NDArray[np.bool_]:
         """Whether K rows are near, whatever their action; a bound makes this fast far from all of them."""
@@ -140,38 +122,19 @@ class Rows:
 
 
 def follow(data: Log, policy: Probabilities, gamma: float, seed: int) -> dict[str, Any]:
-    """The shares of the policy's discounted weight that the log barely holds, by state, action and time. The
-    behaviour is followed in the same way: what it has of them is the map's fault, not the policy's."""
+    """The shares of the policy's discounted weight that the log barely holds, by state, action and time."""
     rng = np.random.default_rng(seed)
     rows, longest = Rows(data, rng), _longest(data)
-    start = rows.standard(np.asarray(data.rows.observation)[rng.choice(data.initial, EPISODES)])
-
-    def choose(state: Vectors) -> NDArray[np.int64]:
-        # Every batch has the same size, for which the policy's program is compiled once.
-        pi = policy(np.resize(rows.raw(state), (EPISODES, state.shape[1])))[: len(state)]
-        drawn = (pi.cumsum(axis=1) < rng.random((len(pi), 1))).sum(axis=1)
-        return np.minimum(drawn, rows.actions - 1)
-
-    behaviour = _walk(rows, start, lambda state: rows.imitate(state, rng), gamma, longest, rng)
-    return {
-        **_walk(rows, start, choose, gamma, longest, rng),
-        "behaviour": {name: behaviour[name] for name in ("barely_held", "late")},
-        "longest": longest if np.isfinite(longest) else None,
-        "horizon": 1.0 / (1.0 - gamma),
-        "radius": rows.radius / rows.median,
-    }
-
-
-def _walk(
-    rows: Rows, state: Vectors, choose: Choose, gamma: float, longest: float, rng: np.random.Generator
-) -> dict[str, Any]:
+    state = rows.standard(np.asarray(data.rows.observation)[rng.choice(data.initial, EPISODES)])
     weight = far_weight = state_weight = late_weight = 0.0
     centre = np.zeros(state.shape[1])
     there, barely = [], []
     for step in range(min(HORIZON, ceil(log(WEIGHT_LEFT) / log(gamma)))):
         if not len(state):
             break
-        distance, near = rows.nearest(state, choose(state))
+        # Every batch has the same size, for which the policy's program is compiled once.
+        pi = policy(np.resize(rows.raw(state), (EPISODES, state.shape[1])))[: len(state)]
+        distance, near = rows.nearest(state, _draw(pi, rng))
         far = distance > rows.radius
         discount = gamma**step
         weight += discount * len(state)
@@ -182,13 +145,15 @@ def _walk(
         late_weight += discount * len(state) * (step >= longest)
         there.append(len(state) / EPISODES)
         barely.append(far.mean())
-        drawn = near[np.arange(len(state)), rng.integers(0, K, len(state))]
-        state = rows.move(state, drawn, distance)
+        state = rows.move(state, near[np.arange(len(state)), rng.integers(0, K, len(state))])
     return {
         "barely_held": far_weight / weight,
         "states": state_weight / weight,
         "actions": (far_weight - state_weight) / weight,
         "late": late_weight / weight,
+        "horizon": 1.0 / (1.0 - gamma),
+        "longest": longest if np.isfinite(longest) else None,
+        "radius": rows.radius / rows.median,
         "centre": (centre / far_weight).tolist() if far_weight else None,
         "path": {"there": _round(there), "barely_held": _round(barely)},
     }
@@ -200,6 +165,11 @@ def _longest(data: Log) -> float:
     ended = data.rows.terminated[np.append(data.starts[1:], len(data)) - 1]
     few = np.argsort(-lengths, kind="stable")[: min(K, 1 + len(lengths) // 20)]
     return float(lengths[few[-1]]) if ended[few].mean() > 0.5 else np.inf
+
+
+def _draw(pi: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
+    drawn = (pi.cumsum(axis=1) < rng.random((len(pi), 1))).sum(axis=1)
+    return np.minimum(drawn, pi.shape[1] - 1)
 
 
 def _room(data: Log) -> int:

@@ -12,12 +12,9 @@ VERDICTS = (SUPPORTED, WEAK, UNSUPPORTED)
 
 BARELY_HELD = (0.10, 0.30)
 """Shares of the policy's weight that the log barely holds, from which on it is weak, and unsupported."""
-USUAL = 0.05
-"""What the log barely holds of itself."""
-LATE = (0.50, 0.30)
-"""Shares of its weight later than logged episodes last, beyond the behaviour's: from the first on it is weak,
-for in a task without memory states and actions are what counts; from the second on it is unsupported where
-these are barely held, too, for then no logged episode shows where that leads."""
+LATE = (0.20, 0.60)
+"""The same of its weight that comes later than logged episodes last. In a task without memory states and
+actions are what counts, so this alone makes it weak at most; worse where these are barely held, too."""
 EPISODES = (30.0, 10.0)
 """Effective numbers of episodes below which it is weak, and unsupported; a small log of the policy's own
 behaviour is still its own, so this counts only where the weights are uneven."""
@@ -68,10 +65,9 @@ def judge(contents: dict[str, Any], weights: dict[str, Any], support: dict[str, 
 
 
 def _is_the_behaviour(contents: dict[str, Any], weights: dict[str, Any], support: dict[str, Any]) -> bool:
-    """Whether ρ is so near 1 that even its product over an episode would leave half of the episodes."""
-    left = 1.0 / (1.0 + float(weights["chi_square"]))
+    """Whether even the product of ρ over an episode would leave half of the episodes."""
     horizon = min(contents["lengths"]["mean"], support["horizon"])
-    return bool(left > 0.9 and left**horizon > 0.5)
+    return float(weights["effective_sample_size"]["rho"]) ** horizon > 0.5
 
 
 def _by(value: float, bounds: tuple[float, float]) -> str:
@@ -80,7 +76,7 @@ def _by(value: float, bounds: tuple[float, float]) -> str:
 
 def _held(support: dict[str, Any], contents: dict[str, Any]) -> Reason:
     share = support["barely_held"]
-    verdict = _by(_excess(support), BARELY_HELD)
+    verdict = _by(share, BARELY_HELD)
     text = f"{share:.0%} of its weight lies in states and actions that the log barely holds"
     if verdict != SUPPORTED:
         text += (
@@ -89,11 +85,6 @@ def _held(support: dict[str, Any], contents: dict[str, Any]) -> Reason:
         if where := _where(support["centre"], contents["features"]):
             text += f"; there {where}"
     return Reason(verdict, text)
-
-
-def _excess(support: dict[str, Any]) -> float:
-    """What is barely held, less what the map is to blame for: by definition the log holds most of itself."""
-    return float(support["barely_held"] - max(0.0, support["behaviour"]["barely_held"] - USUAL))
 
 
 def _where(shift: list[float] | None, features: list[dict[str, Any]]) -> str:
@@ -109,14 +100,13 @@ def _where(shift: list[float] | None, features: list[dict[str, Any]]) -> str:
 
 def _late(support: dict[str, Any]) -> Reason:
     share = support["late"]
-    more = share - support["behaviour"]["late"]
-    leaves = _excess(support) >= BARELY_HELD[0] and more >= LATE[1]
-    if not leaves and more < LATE[0]:
+    if share < LATE[0]:
         return Reason(SUPPORTED, "")
+    worse = share >= LATE[1] and support["barely_held"] >= BARELY_HELD[0]
     return Reason(
-        UNSUPPORTED if leaves else WEAK,
+        UNSUPPORTED if worse else WEAK,
         f"{share:.0%} of its weight comes after step {support['longest']:.0f}, later than logged episodes "
-        "last" + (", so that none shows where leaving leads" if leaves else ""),
+        "last",
     )
 
 
