@@ -1,12 +1,17 @@
 """What is done, in which order, on how many cores, and what is told of it."""
 
+import time
+from collections import Counter
+from threading import Event, Lock
+
 import pytest
 from rich.console import Console
 
 from offnac import console
 from offnac.errors import UserError
+from offnac.experiments import pool
 from offnac.experiments.cells import CELLS, select_cells
-from offnac.experiments.jobs import Job, Settings, cores_of_each, plan
+from offnac.experiments.jobs import Job, Settings, at_once_on_gpu, cores_of_each, plan
 from offnac.experiments.pool import News, _Board
 
 
@@ -35,6 +40,45 @@ def test_cores_are_shared_out():
     assert cores_of_each(4, 0) == (1, 4)
     with pytest.raises(UserError, match="at least one core"):
         cores_of_each(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("cells", "seeds", "at_once", "expected"),
+    [
+        ("*", 64, 16, 6),
+        ("*", 16, 16, 6),
+        ("*", 128, 16, 3),
+        ("*", 1000, 16, 1),
+        ("*", 64, 2, 2),
+        ("cartpole-ac", 64, 16, 1),
+        ("lunarlander", 64, 16, 0),
+    ],
+)
+def test_a_gpu_is_shared_by_no_more_jobs_than_its_memory_holds(cells, seeds, at_once, expected):
+    jobs = plan(select_cells([cells]), ["published"], Settings(seeds=seeds))
+    assert at_once_on_gpu(jobs, at_once) == expected
+
+
+def test_jobs_on_a_gpu_wait_for_each_other_and_those_on_cores_do_not_wait_for_them(monkeypatch, tmp_path):
+    """16 jobs of the GPU at once exhausted it."""
+    jobs = plan(select_cells(["*"]), ["published"], Settings(seeds=64))
+    lock, at_work, most = Lock(), Counter(), Counter()
+
+    def do(job, *_):
+        with lock:
+            at_work[job.native] += 1
+            most[job.native] = max(most[job.native], at_work[job.native])
+        time.sleep(0.005)
+        with lock:
+            at_work[job.native] -= 1
+        return pool.Outcome(job, False, 0.0)
+
+    monkeypatch.setattr(pool, "_do", do)
+    ended = []
+    pool.run(jobs, tmp_path, workers=16, gpu=True, stop=Event(), ended=ended.append)
+    assert {outcome.job for outcome in ended} == set(jobs)
+    assert most[True] == 6
+    assert 1 <= most[False] <= 10
 
 
 def test_the_share_of_the_work_weighs_jobs_by_their_cost():

@@ -113,6 +113,11 @@ SECONDS_PER_EPISODE = {
 10 000 steps in most episodes."""
 
 
+GPU_JOBS = 6
+GPU_SEEDS = 64 * GPU_JOBS
+"""What shares a GPU of 139 GiB: of 64 seeds each 7 jobs fitted, 16 did not; one is left in reserve."""
+
+
 def run_name(cell: Cell, preset: str) -> str:
     return f"{cell.name}-{preset}"
 
@@ -131,3 +136,12 @@ def cores_of_each(workers: int | None, jobs: int) -> tuple[int, int]:
     workers = workers or os.cpu_count() or 1
     at_once = max(1, min(workers, jobs))
     return at_once, workers // at_once
+
+
+def at_once_on_gpu(jobs: Sequence[Job], at_once: int) -> int:
+    """How many of the JAX-native jobs share the GPU: its memory is bounded, and what does not fit fails."""
+    native = [job for job in jobs if job.native]
+    if not native:
+        return 0
+    seeds = max(job.settings.seeds for job in native)
+    return max(1, min(GPU_JOBS, GPU_SEEDS // seeds, len(native), at_once))

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import NamedTuple
 
-from offnac.experiments.jobs import RUNS, Job, cores_of_each
+from offnac.experiments.jobs import RUNS, Job, at_once_on_gpu, cores_of_each
 from offnac.processes import Pipes
 
 THREADS = ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -73,10 +73,17 @@ def run(
     """Do the jobs in their order, several at once; tell ``ended`` of each from this thread. ``gpu`` says
     that there is one to use, ``finished`` counts jobs that were done before."""
     at_once, cores = cores_of_each(workers, len(jobs))
+    shared = at_once_on_gpu(jobs, at_once) if gpu else 0
     board = _Board(jobs, finished, report)
     pipes = Pipes()
-    with ThreadPoolExecutor(max_workers=at_once) as pool:
-        pending = {pool.submit(_do, job, out, cores, gpu, board, pipes, stop) for job in jobs}
+    with (
+        ThreadPoolExecutor(max_workers=max(1, shared)) as device,
+        ThreadPoolExecutor(max_workers=max(1, at_once - shared)) as host,
+    ):
+        pending = {
+            (device if gpu and job.native else host).submit(_do, job, out, cores, gpu, board, pipes, stop)
+            for job in jobs
+        }
         try:
             while pending:
                 done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
