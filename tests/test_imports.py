@@ -14,10 +14,10 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # From the bottom up: a module may import its own layer and those before it.
 LAYERS = (
-    "compile_cache errors files processes provenance "
+    "compile_cache errors files processes provenance suggestions "
     "settings schedules optimisers transition networks policy compatible",
     "ratios critics directions steps",
-    "behaviour environments saved_policy actor_critic",
+    "agent behaviour environments saved_policy actor_critic",
     "evaluation logs training",
     "presets",
     "run_folder api learning worker",

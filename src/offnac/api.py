@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
-from difflib import get_close_matches
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -29,6 +28,7 @@ from offnac.provenance import device, now, versions
 from offnac.run_folder import require_seeds, require_workers
 from offnac.saved_policy import Policy, load_policy
 from offnac.settings import describe
+from offnac.suggestions import nearest
 from offnac.training.progress import Report, Update, silent
 from offnac.training.protocol import Experiment
 from offnac.training.seed_folder import SeedFolder
@@ -391,7 +391,7 @@ def _behaviour(name: str, spec: Spec) -> Behaviour:
             epsilon = float(share)
         except ValueError:
             folder = ""
-    if get_close_matches(name, ["uniform"]) and not Path(folder or name).exists():
+    if nearest(name, ["uniform"]) and not Path(folder or name).exists():
         raise UserError(f"behaviour '{name}' is not known; did you mean 'uniform'?")
     policy = open_policy(folder or name)
     require_fit(policy, spec)

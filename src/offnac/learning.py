@@ -22,6 +22,7 @@ from offnac.provenance import device, now, versions
 from offnac.run_folder import RUN, require_seeds, require_workers
 from offnac.saved_policy import load_policy
 from offnac.settings import describe
+from offnac.suggestions import did_you_mean
 from offnac.training.from_log.data import telling_rows
 from offnac.training.from_log.seeds import LearnUpdate, Report, learn_seeds
 from offnac.training.from_log.split import split
@@ -134,7 +135,8 @@ def learn(
 
 def _require_numbers(algorithm: str, gamma: float, iterations: int | None) -> None:
     if algorithm not in ALGORITHMS:
-        raise UserError(f"learn knows the algorithms {', '.join(ALGORITHMS)}, but '{algorithm}' came")
+        hint = did_you_mean(algorithm, ALGORITHMS, f"choose one of {', '.join(ALGORITHMS)}")
+        raise UserError(f"learn has no algorithm '{algorithm}'; {hint}")
     if not 0.0 < gamma < 1.0:
         raise UserError(
             f"γ must lie in (0, 1), but it is {gamma}; choose --gamma between 0 and 1, both excluded"

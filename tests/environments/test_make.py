@@ -62,7 +62,7 @@ def test_our_own_tasks_are_the_same_every_time(name):
 def test_a_misspelt_name_is_answered_with_the_likely_one(typed, meant):
     message = refusal(typed)
     assert typed in message
-    assert f"did you mean {meant}" in message or f"or {meant}" in message
+    assert f"did you mean '{meant}'" in message or f"or '{meant}'" in message
 
 
 def test_a_name_like_no_other_is_answered_with_an_example():

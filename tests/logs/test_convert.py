@@ -59,7 +59,7 @@ def test_bad_input_leaves_nothing_behind(table, tmp_path, capsys):
         ([table, "out.parquet"], "there is no column observation"),
         ([table, tmp_path / "out.xls", *FOREIGN], "should end in .parquet or .csv"),
         ([table, table, *FOREIGN], "exists already"),
-        ([table, tmp_path / "out.csv", "--action", "doses"], "did you mean dose?"),
+        ([table, tmp_path / "out.csv", "--action", "doses"], "did you mean 'dose'?"),
         ([table, "minari:!", *FOREIGN], "called such as"),
         ([tmp_path / "nowhere.csv", tmp_path / "out.csv"], "there is nothing"),
         ([tmp_path, tmp_path / "out.csv"], "folder without one"),

@@ -270,12 +270,12 @@ def test_everything_that_is_wrong_is_told_at_once():
 @pytest.mark.parametrize(
     ("table", "names", "sentence"),
     [
-        (changed("reward", Reward=np.ones(9)), {}, "did you mean Reward?"),
+        (changed("reward", Reward=np.ones(9)), {}, "did you mean 'Reward'?"),
         (changed("action"), {}, "there is no column action; the table has episode, step,"),
         (
             changed("observation", pressure=np.ones(9)),
             {"observation": ("presure",)},
-            "did you mean pressure?",
+            "did you mean 'pressure'?",
         ),
         (changed("observation", observation_0=np.ones(9), observation_2=np.ones(9)), {}, "observation_1"),
         (changed("episode", "step", "terminated", "truncated"), {}, "nothing tells where an episode ends"),

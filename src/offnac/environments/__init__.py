@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from difflib import get_close_matches
 
 import jax
 from typing_extensions import TypeIs
@@ -13,6 +12,7 @@ from offnac.environments.gymnasium import HostEnvironment
 from offnac.environments.probe import PROBES
 from offnac.environments.tabular import TabularMDP, chain, gridworld, random_mdp
 from offnac.errors import UserError
+from offnac.suggestions import did_you_mean
 
 __all__ = ["Environment", "HostEnvironment", "TabularMDP", "is_native", "make", "names"]
 
@@ -36,9 +36,7 @@ def make(name: str, max_steps: int | None = None) -> Environment | HostEnvironme
         return gymnax.load(name, max_steps)
     if gymnasium.knows(name):
         return HostEnvironment(name, max_steps)
-    known = {other.lower(): other for other in names()}
-    close = [known[match] for match in get_close_matches(name.lower(), known)]
-    advice = f"did you mean {' or '.join(close)}?" if close else "give a Gymnasium id, such as CartPole-v1"
+    advice = did_you_mean(name, names(), "give a Gymnasium id, such as CartPole-v1", most=3)
     raise UserError(f"there is no environment {name!r}; {advice}")
 
 

@@ -1,12 +1,12 @@
 """The cells of the paper's tables: a task, an algorithm, and the return that the paper prints."""
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from offnac.errors import UserError
 from offnac.presets import PRESETS, tables
+from offnac.suggestions import did_you_mean
 
 REPORTED = ("published", "paper", "robust")
 """Presets that a reproduction shows unless told otherwise."""
@@ -119,6 +119,4 @@ def select_presets(names: Sequence[str] | None = None) -> tuple[str, ...]:
 
 
 def _unknown(what: str, name: str, known: Iterable[str], choices: str) -> UserError:
-    near = difflib.get_close_matches(name.lower(), list(known), n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"choose from {choices}"
-    return UserError(f"{what} '{name}' is not known; {hint}")
+    return UserError(f"{what} '{name}' is not known; {did_you_mean(name, known, f'choose from {choices}')}")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from offnac.errors import UserError
+from offnac.suggestions import did_you_mean
 
 Names = tuple[str, ...]
 
@@ -55,7 +56,8 @@ class Columns:
         known = list(cls.__dataclass_fields__)
         for name in names:
             if name not in known:
-                raise UserError(f"a log has no part called {name!r}; there are {', '.join(known)}")
+                hint = did_you_mean(name, known, f"there are {', '.join(known)}")
+                raise UserError(f"a log has no part called {name!r}; {hint}")
         return cls(**names)
 
 

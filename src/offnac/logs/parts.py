@@ -1,11 +1,11 @@
 """Which columns of a table play which part."""
 
 import re
-from difflib import get_close_matches
 
 from offnac.logs.columns import Columns
 from offnac.logs.problems import Problems
 from offnac.logs.source import Source
+from offnac.suggestions import did_you_mean
 
 REQUIRED = ("observation", "action", "reward")
 
@@ -38,10 +38,8 @@ def find(source: Source, wanted: Columns, problems: Problems) -> dict[str, list[
 
 def _missing(part: str, declared: bool, absent: list[str], source: Source, problems: Problems) -> None:
     there = list(source.types)
-    lowered = {name.lower(): name for name in there}
-    close = [lowered[match] for match in get_close_matches(absent[0].lower(), lowered)]
     shown = ", ".join(there[:12]) + (", …" if len(there) > 12 else "")
-    advice = f"did you mean {' or '.join(close)}?" if close else f"the table has {shown}"
+    advice = did_you_mean(absent[0], there, f"the table has {shown}", most=3)
     if not declared:
         advice += f"; --{part.replace('_', '-')} names another"
     problems.error(f"there is no column {', '.join(absent)}; {advice}")

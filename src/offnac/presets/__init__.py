@@ -2,13 +2,13 @@
 same on the rewards that they added to Mountain Car's), ``paper`` (its tables), ``theory`` (what the proof
 assumes)."""
 
-import difflib
 from dataclasses import replace
 from typing import Any
 
 from offnac.errors import UserError
 from offnac.presets import robust, tables
 from offnac.presets.compose import TWO_TIMESCALES, Powers, is_natural, is_off_policy, paper, published, theory
+from offnac.suggestions import did_you_mean
 from offnac.training import shaping
 from offnac.training.protocol import Experiment
 from offnac.transition import Spec
@@ -148,6 +148,5 @@ def _row(preset: str, algorithm: str, task: str, lam: float) -> tables.Row:
 
 def _require_known(what: str, name: str, known: tuple[str, ...]) -> None:
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"choose one of {', '.join(known)}"
+        hint = did_you_mean(name, known, f"choose one of {', '.join(known)}")
         raise UserError(f"{what} '{name}' is not known; {hint}")
