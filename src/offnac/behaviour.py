@@ -45,8 +45,7 @@ class Acting:
     epsilon: float | None = None
 
     def __call__(self, observation: Observation, key: PRNGKeyArray) -> Choice:
-        if self.mean is not None and self.scale is not None:
-            observation = (observation - self.mean) / self.scale
+        observation = self.normalised(observation)
         if self.epsilon is None:
             action, prob = self.policy.sample(self.theta, observation[None], key)
             return action[0], prob[0]
@@ -54,3 +53,8 @@ class Acting:
         mu = (1.0 - self.epsilon) * pi + self.epsilon / pi.size
         action = jax.random.categorical(key, jnp.log(mu))
         return action, mu[action]
+
+    def normalised(self, observation: Float[Array, "*n d"]) -> Float[Array, "*n d"]:
+        if self.mean is None or self.scale is None:
+            return observation
+        return (observation - self.mean) / self.scale

@@ -20,6 +20,7 @@ from safetensors.numpy import load_file
 from safetensors.numpy import save as serialise
 
 from offnac import files
+from offnac.agent import Agent, agent
 from offnac.behaviour import Acting
 from offnac.errors import UserError
 from offnac.networks import MLP, Network, Parameters, evaluate, size, structure
@@ -51,19 +52,29 @@ class Policy:
     def probabilities(self, observation: ArrayLike) -> NDArray[np.float32]:
         """π(·|s) for one observation [d] or a batch [n, d]."""
         rows, single = self._rows(observation)
-        pi = np.asarray(_probabilities(self.softmax, self.theta, rows))
+        pi = np.asarray(_probabilities(self.acting(), rows))
         return pi[0] if single else pi
 
     def act(self, observation: ArrayLike, key: Any = None) -> Any:
-        """An action a ~ π(·|s) for one observation, or an array of them for a batch. ``key`` is a JAX
-        key or a whole number; without one the most probable action is taken."""
+        """An action a ~ π(·|s) for one observation, or an array of them for a batch. ``key`` is a NumPy
+        generator, a JAX key or a whole number; without one the most probable action is taken."""
         rows, single = self._rows(observation)
         if key is None:
-            actions = np.asarray(jnp.argmax(_probabilities(self.softmax, self.theta, rows), axis=-1))
+            actions = np.argmax(self.probabilities(rows), axis=-1)
         else:
-            key = jax.random.key(key) if isinstance(key, int | np.integer) else key
-            actions = np.asarray(_sample(self.softmax, self.theta, rows, key))
+            if isinstance(key, np.random.Generator):
+                key = key.integers(2**32, dtype=np.uint32)
+            elif isinstance(key, int | np.integer):
+                key = jax.random.key(key)
+            actions = np.asarray(_sample(self.acting(), rows, key))
         return int(actions[0]) if single else actions
+
+    __call__ = act
+
+    def agent(self, environment: Any, seed: int | None = None) -> Agent:
+        """The policy in a Gymnasium environment, one or a vector of them: it takes observations as they
+        come and gives actions as the environment numbers them."""
+        return agent(self, environment, seed)
 
     def acting(self, epsilon: float | None = None) -> Acting:
         """The policy as a behaviour in a simulator, mixed with a share of uniform actions."""
@@ -90,31 +101,27 @@ class Policy:
                 },
             )
 
-    def _rows(self, observation: ArrayLike) -> tuple[Float[Array, "n d"], bool]:
-        rows = jnp.asarray(observation, jnp.float32)
+    def _rows(self, observation: ArrayLike) -> tuple[NDArray[np.float32], bool]:
+        rows = np.asarray(observation, np.float32)
         single = rows.ndim == 1
-        rows = jnp.atleast_2d(rows)
+        rows = np.atleast_2d(rows)
         if rows.ndim != 2 or rows.shape[1] != self.spec.observation_size:
             raise UserError(
                 f"this policy expects observations of {self.spec.observation_size} numbers, "
                 f"but an array of shape {np.shape(observation)} came"
             )
-        return self.normalised(rows), single
-
-    def normalised(self, rows: Float[Array, "n d"]) -> Float[Array, "n d"]:
-        if self.mean is None or self.scale is None:
-            return rows
-        return (rows - self.mean) / self.scale
+        return rows, single
 
 
 @jax.jit
-def _probabilities(policy: SoftmaxPolicy, theta: Parameters, rows: Array) -> Array:
-    return jnp.exp(policy.log_probabilities(theta, rows))
+def _probabilities(pi: Acting, rows: Array) -> Array:
+    return jnp.exp(pi.policy.log_probabilities(pi.theta, pi.normalised(rows)))
 
 
 @jax.jit
-def _sample(policy: SoftmaxPolicy, theta: Parameters, rows: Array, key: Array) -> Array:
-    return policy.sample(theta, rows, key)[0]
+def _sample(pi: Acting, rows: Array, key: Array) -> Array:
+    key = key if jnp.issubdtype(key.dtype, jax.dtypes.prng_key) else jax.random.key(key)
+    return pi.policy.sample(pi.theta, pi.normalised(rows), key)[0]
 
 
 def load_policy(folder: Path | str, network: Network | None = None) -> Policy:

@@ -1,12 +1,12 @@
 """Tasks of Gymnasium, stepped on the host."""
 
-import math
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from offnac.environments import spaces
 from offnac.errors import UserError
 from offnac.transition import Spec
 
@@ -21,27 +21,13 @@ class HostEnvironment:
     """Any Gymnasium id with discrete actions; a Box observation flattened, a Discrete one one-hot."""
 
     def __init__(self, name: str, max_steps: int | None = None) -> None:
-        from gymnasium.spaces import Box, Discrete
-
         self._task = _open(name, max_steps)
         self.max_steps: int = self._task.spec.max_episode_steps
         actions, observed = self._task.action_space, self._task.observation_space
-        if not isinstance(actions, Discrete):
-            raise UserError(
-                f"only discrete actions are supported, and {name} has {actions}; choose another environment"
-            )
-        if isinstance(observed, Discrete):
-            size = int(observed.n)
-        elif isinstance(observed, Box):
-            size = math.prod(observed.shape)
-        else:
-            raise UserError(
-                f"only Box and Discrete observations are supported, and {name} has {observed}; "
-                "wrap the environment so that it gives a vector"
-            )
-        self.spec = Spec(name=name, observation_size=size, actions=int(actions.n))
+        spaces.require_known(observed, actions, name, "choose another environment, or wrap this one")
+        self.spec = Spec(name=name, observation_size=spaces.size(observed), actions=int(actions.n))
         self._first_action = int(actions.start)
-        self._first_observation = int(observed.start) if isinstance(observed, Discrete) else None
+        self._observed = observed
 
     def another(self) -> "HostEnvironment":
         """A second simulator of the same task."""
@@ -60,12 +46,8 @@ class HostEnvironment:
         self._task.close()
 
     def _flat(self, observation: Any) -> Float[np.ndarray, " d"]:
-        if self._first_observation is None:
-            # A copy: some tasks write every observation into the same array.
-            return np.array(observation, np.float32).reshape(-1)
-        one_hot = np.zeros(self.spec.observation_size, np.float32)
-        one_hot[int(observation) - self._first_observation] = 1.0
-        return one_hot
+        # A copy: some tasks write every observation into the same array.
+        return spaces.flat(self._observed, [observation])[0]
 
 
 def names() -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from offnac import files
+from offnac.environments import spaces
 from offnac.errors import UserError
 from offnac.logs.log import Log
 from offnac.logs.problems import rows_text
@@ -75,23 +76,13 @@ def _known(metadata: dict[str, Any], storage: Any) -> dict[str, str]:
 
 
 def _columns(storage: Any, name: str) -> dict[str, Any]:
-    from gymnasium.spaces import Box, Discrete
-
     observed, actions = storage.observation_space, storage.action_space
-    if not isinstance(actions, Discrete):
-        raise UserError(
-            f"only discrete actions are supported, and {name} has {actions}; give another dataset"
-        )
-    if not isinstance(observed, Box | Discrete):
-        raise UserError(
-            f"only Box and Discrete observations are supported, and {name} has {observed}; "
-            "give another dataset"
-        )
+    spaces.require_known(observed, actions, name, "give another dataset")
     parts: dict[str, list[Any]] = {}
     episodes = storage.get_episodes(range(storage.total_episodes))
     for number, episode in enumerate(episodes):
         length = len(episode["rewards"])
-        seen = _flat(np.asarray(episode["observations"]), observed)
+        seen = spaces.flat(observed, episode["observations"])
         columns = {
             "episode": np.full(length, number),
             "step": np.arange(length),
@@ -112,13 +103,6 @@ def _columns(storage: Any, name: str) -> dict[str, Any]:
     if len(parts.get(PROBABILITY, [])) not in (0, len(parts["reward"])):
         del parts[PROBABILITY]
     return {key: np.concatenate(values) for key, values in parts.items()}
-
-
-def _flat(values: Any, space: Any) -> Any:
-    """As :class:`HostEnvironment` shows it: a Box flattened, a Discrete one one-hot."""
-    if hasattr(space, "n"):
-        return np.eye(int(space.n), dtype=np.float32)[values.reshape(-1) - int(space.start)]
-    return values.reshape(len(values), -1).astype(np.float32)
 
 
 def write_dataset(log: Log, name: str) -> Path:
