@@ -14,13 +14,13 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # From the bottom up: a module may import its own layer and those before it.
 LAYERS = (
-    "compile_cache errors files processes provenance suggestions "
+    "compile_cache errors extras files processes provenance suggestions "
     "settings schedules optimisers transition networks policy compatible",
     "ratios critics directions steps",
     "agent behaviour environments saved_policy actor_critic",
     "evaluation logs training",
     "presets",
-    "run_folder api learning worker",
+    "run_folder api export learning worker",
     "experiments report",
     "console cli __main__",
 )

@@ -16,6 +16,7 @@ _HOMES = {
     "convert": "offnac.api",
     "evaluate": "offnac.api",
     "experiment": "offnac.presets",
+    "export": "offnac.export",
     "fit_behaviour": "offnac.logs.propensity",
     "learn": "offnac.learning",
     "load_policy": "offnac.saved_policy",

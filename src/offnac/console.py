@@ -243,6 +243,17 @@ def show_evaluation(result: dict[str, Any]) -> None:
     OUT.print(table)
 
 
+def show_export(result: dict[str, Any]) -> None:
+    _line(
+        f"{result['onnx']}: {result['bytes']:,} bytes, observations of {result['observation_size']} numbers, "
+        f"{result['actions']} actions ({result['environment']})"
+    )
+    _line(
+        f"the same as the policy on {result['checked_on']:,} observations, "
+        f"up to {result['largest_difference']:.1g} in a probability"
+    )
+
+
 def show_learning(result: dict[str, Any]) -> None:
     selected = result["selected"]
     _line(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from offnac import files
+from offnac import extras, files
 from offnac.environments import spaces
 from offnac.errors import UserError
 from offnac.logs.log import Log
@@ -22,15 +22,8 @@ PROBABILITY = "behaviour_prob"
 
 
 def _package() -> Any:
-    try:
-        import h5py  # noqa: F401
-        import minari
-    except ImportError as error:
-        raise UserError(
-            "Minari datasets need the package minari, which is not installed; "
-            "install it with: pip install 'offnac[minari]'"
-        ) from error
-    return minari
+    extras.load("h5py", "Minari datasets need", "minari")
+    return extras.load("minari", "Minari datasets need", "minari")
 
 
 def open_dataset(name: str) -> Source:
