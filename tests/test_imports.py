@@ -20,7 +20,7 @@ LAYERS = (
     "agent behaviour environments saved_policy actor_critic",
     "evaluation logs training",
     "presets",
-    "run_folder api export learning worker",
+    "run_folder api learning onnx_export worker",
     "experiments report",
     "console cli __main__",
 )
@@ -109,3 +109,7 @@ def test_public_names_resolve():
 
 def test_the_package_says_that_it_is_typed():
     assert (ROOT / "py.typed").exists()
+
+
+def test_no_public_function_is_hidden_by_a_module_of_its_name():
+    assert not {room(path) for path in FILES} & set(offnac.__all__)

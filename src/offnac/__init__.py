@@ -16,7 +16,7 @@ _HOMES = {
     "convert": "offnac.api",
     "evaluate": "offnac.api",
     "experiment": "offnac.presets",
-    "export": "offnac.export",
+    "export": "offnac.onnx_export",
     "fit_behaviour": "offnac.logs.propensity",
     "learn": "offnac.learning",
     "load_policy": "offnac.saved_policy",

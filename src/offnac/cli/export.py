@@ -21,7 +21,7 @@ def add(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     from offnac import console
-    from offnac.export import export
+    from offnac.onnx_export import export
 
     result = export(arguments.policy, arguments.out)
     if not arguments.json:

@@ -13,8 +13,8 @@ from numpy.testing import assert_allclose
 
 from offnac import cli
 from offnac.errors import UserError
-from offnac.export import export, observations
 from offnac.networks import MLP, initialise
+from offnac.onnx_export import export, observations
 from offnac.saved_policy import Policy
 from offnac.transition import Spec
 
