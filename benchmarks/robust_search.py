@@ -13,6 +13,7 @@ run in one program; elsewhere seed after seed.
 import argparse
 import itertools
 import json
+import os
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -57,6 +58,7 @@ def main() -> None:
     parser.add_argument("--test-episodes", type=int, default=200)
     parser.add_argument("--candidates", default="[{}]", help="a JSON list of changed settings")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop training after this long")
+    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="that step a host's task")
     parser.add_argument("--out", type=Path, default=OUT)
     arguments = parser.parse_args()
     seeds = list(range(arguments.first_seed, arguments.first_seed + arguments.seeds))
@@ -184,12 +186,12 @@ def in_lanes(environment: Any, experiments: Any, seeds: list[int], arguments: An
 def blindly(environment: Any, experiments: Any, seeds: list[int], arguments: Any) -> list[dict[str, Any]]:
     """Off-policy in a task of the host's: what μ does depends on nothing that is learned, so its episodes
     are played first, then all candidates and seeds learn in one program, and then some of the policies on
-    the way are tested. The best is chosen by ten episodes and tested by others."""
+    the way are tested. The best is chosen by six episodes and tested by others."""
     if not experiments[0].protocol.off_policy:
         raise SystemExit("a task of the host's is searched on a GPU only off-policy")
     protocol, episodes = experiments[0].protocol, experiments[0].episodes
     count = len(seeds)
-    with ProcessPoolExecutor(6, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(arguments.processes, mp_context=get_context("spawn")) as pool:
         played = list(pool.map(play, [arguments.task] * count, seeds, [episodes] * count))
         size = protocol.replay.capacity
         memories = []
@@ -222,12 +224,12 @@ def blindly(environment: Any, experiments: Any, seeds: list[int], arguments: Any
         keys = jnp.stack([jax.random.key(seed) for seed in seeds])
         lanes = jax.vmap(jax.vmap(learn, in_axes=(None, 0, 0, 0)), in_axes=(0, None, None, None))
         thetas, _ = lanes(settings, *memories, keys)
-        every = max(1, episodes // 40)
+        every = max(1, episodes // 25)
         thetas = np.asarray(thetas[:, :, every - 1 :: every])
         print(f"  learned {thetas.shape}", flush=True)
         policy = (experiments[0].algorithm.policy.network.hidden, protocol.mean, protocol.scale)
         jobs = [
-            (arguments.task, policy, thetas[c, s], 10, 777)
+            (arguments.task, policy, thetas[c, s], 6, 777)
             for c in range(len(experiments))
             for s in range(count)
         ]

@@ -43,16 +43,20 @@ def filled(replay, count, **kinds):
     return memory
 
 
+def drawn_from(replay, memory, rows):
+    return replay.sample(memory, replay.events(memory), rows, jax.random.key(0))
+
+
 def test_the_newest_rows_are_kept():
     replay = Replay(capacity=8, batch=400)
-    drawn = replay.sample(filled(replay, 13), 400, jax.random.key(0))
+    drawn = drawn_from(replay, filled(replay, 13), 400)
     assert set(np.unique(drawn.observation)) == set(range(5, 13))
     np.testing.assert_array_equal(drawn.next_observation, drawn.observation + 1)
 
 
 def test_a_memory_that_is_not_full_draws_only_what_is_there():
     replay = Replay(capacity=64)
-    drawn = replay.sample(filled(replay, 5), 300, jax.random.key(1))
+    drawn = drawn_from(replay, filled(replay, 5), 300)
     assert set(np.unique(drawn.observation)) == set(range(5))
 
 
@@ -60,7 +64,7 @@ def test_a_memory_that_is_not_full_draws_only_what_is_there():
 def test_segments_are_consecutive_and_begin_a_trace_anew(count):
     """Also where the ring is full and a segment passes its seam."""
     replay = Replay(capacity=16, segment=4)
-    drawn = replay.sample(filled(replay, count), 80, jax.random.key(2))
+    drawn = drawn_from(replay, filled(replay, count), 80)
     numbers = np.asarray(drawn.observation).reshape(-1, 4)
     np.testing.assert_array_equal(np.diff(numbers, axis=1), 1)
     assert numbers.min() >= count - 16
@@ -73,7 +77,19 @@ def test_segments_are_consecutive_and_begin_a_trace_anew(count):
 )
 def test_rewards_all_alike_without_an_end_teach_nothing(kinds, teaches):
     replay = Replay(capacity=16)
-    assert bool(replay.teaches(filled(replay, 9, **kinds))) is teaches
+    assert bool(replay.teaches(replay.events(filled(replay, 9, **kinds)))) is teaches
+
+
+def test_telling_rows_are_those_of_the_episode_before_an_event():
+    """Two episodes of 20 steps, of which only the second ends: its last 6 rows are drawn, and no others."""
+    replay = Replay(capacity=64, telling=1.0, horizon=6)
+    memory = replay.begin(replay.empty(SPEC), jnp.zeros(1))
+    for number in range(40):
+        memory = replay.store(memory, row(number, step=number % 20, reward=-1.0, terminated=number == 39))
+    drawn = drawn_from(replay, memory, 300)
+    assert set(np.unique(drawn.observation)) == set(range(34, 40))
+    short = filled(replay, 1, step=0, terminated=True)
+    assert set(np.unique(drawn_from(replay, short, 50).observation)) == {0.0}
 
 
 def test_a_host_memory_takes_an_unbooked_episode_back():

@@ -8,9 +8,10 @@ than a KL divergence. Time limits are bootstrapped, observations scaled to the t
 """
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from offnac.actor_critic import ActorCritic, Critic, Direction
-from offnac.critics import TD, Minibatches, TDLambda
+from offnac.critics import TD, Cautious, Minibatches, TDLambda
 from offnac.directions import Ridge, Vanilla
 from offnac.networks import MLP
 from offnac.optimisers import Adam
@@ -33,14 +34,19 @@ class RobustRow:
     """What the preset chooses for a task."""
 
     actor: tuple[int, ...] = (16,)
+    bias: bool = False
     value: tuple[int, ...] = (64, 64)
+    activation: Literal["tanh", "relu"] = "relu"
+    """Of the value network."""
+    caution: float = 0.0
+    """How much V is held down far from what has been seen."""
     actor_rate: float = 0.03
     """β at most, along x; the trust region may allow less."""
     vanilla: float = 10.0
     """How much more along the vanilla direction, which is shorter than x by about the eigenvalues of F."""
     kl: float = 1e-4
-    horizon: float | None = None
-    """Updates after which the rates begin to fall, the actor's faster than the critic's; None for never."""
+    kl_horizon: float | None = None
+    """Updates after which the trust region is half as large; None: it stays."""
     value_rate: float = 3e-3
     target_rate: float = 0.05
     memory: float = 0.5
@@ -51,6 +57,8 @@ class RobustRow:
     updates: int = 1
     entropy: float | None = None
     evidence: int = 1
+    telling: float = 0.0
+    """The share of the rows from the steps before an end or an unusual reward."""
     ratio_rows: int = 1024
     """Rows that w is solved for on; 0 for w = 1."""
     critic_ratio: bool = False
@@ -121,17 +129,20 @@ def robust(
             row.actor,
             spec.actions,
             activation="tanh",
-            bias=False,
+            bias=row.bias,
             initialisation="zero",
         )
     )
-    value = MLP(spec.observation_size, row.value, 1, activation="relu")
-
-    def falling(rate: float, power: float) -> Schedule:
-        return Constant(rate) if row.horizon is None else RobbinsMonro(rate, power, row.horizon)
-
-    td = TD(value, Adam(falling(row.value_rate, 0.6)), target_rate=row.target_rate, bounded=True)
-    critic: Critic = TDLambda(td, lam, clip=True) if lam > 0 else td
+    value = MLP(spec.observation_size, row.value, 1, activation=row.activation)
+    td = TD(value, Adam(Constant(row.value_rate)), target_rate=row.target_rate, bounded=True)
+    critic: Critic = td
+    if lam > 0:
+        critic = TDLambda(td, lam, clip=True)
+    elif row.caution:
+        critic = Cautious(td, row.caution, reach=2.0)
+    kl: Schedule = Constant(row.kl)
+    if row.kl_horizon is not None:
+        kl = RobbinsMonro(row.kl, 1.0, row.kl_horizon)
     direction: Direction = Ridge(memory=row.memory) if natural else Vanilla()
     ratios = Ratios(One(), One())
     if off_policy and row.ratio_rows:
@@ -147,8 +158,8 @@ def robust(
             critic=Minibatches(critic, row.minibatches if lam == 0 else max(1, row.batch // TRACED)),
             direction=direction,
             step=TrustRegion(
-                rate=falling(row.actor_rate if natural else row.vanilla * row.actor_rate, 0.9),
-                kl=falling(row.kl, 1.8),
+                rate=Constant(row.actor_rate if natural else row.vanilla * row.actor_rate),
+                kl=kl,
             ),
             gamma=gamma,
             entropy=row.entropy,
@@ -163,6 +174,7 @@ def robust(
                 segment=SEGMENT if lam > 0 else 1,
                 updates=row.updates,
                 evidence=row.evidence,
+                telling=row.telling,
             ),
             mean=row.mean,
             scale=row.scale,

@@ -49,9 +49,10 @@ def learn_from(
     """The updates that follow a recorded episode."""
     replay = protocol.replay
     assert replay is not None
+    events = replay.events(memory)
 
     def draw(rows: int, key: PRNGKeyArray) -> Transition:
-        return protocol.as_learned(replay.sample(memory, rows, key))
+        return protocol.as_learned(replay.sample(memory, events, rows, key))
 
     def starts(key: PRNGKeyArray) -> Float[Array, "m d"]:
         return replay.initial(memory, key)
@@ -60,6 +61,6 @@ def learn_from(
         i_key = jax.random.fold_in(key, i)
         return update_over(draw, starts, algorithm, carry[0], replay.batch, protocol.ratio_steps, i_key)
 
-    ready = (episode >= replay.warm_up) & replay.teaches(memory)
+    ready = (episode >= replay.warm_up) & replay.teaches(events)
     updates = jnp.where(ready, replay.updates, 0)
     return jax.lax.fori_loop(0, updates, update, (learner, jnp.float32(1.0)))

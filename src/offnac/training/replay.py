@@ -18,6 +18,10 @@ STARTS = 256
 """Initial observations kept, for the ratios' d₀."""
 
 
+Events = Int[Array, " n"]
+"""How many telling rows there are among the first so many rows of a memory."""
+
+
 class Memory(NamedTuple):
     rows: Transition
     written: Int[Array, ""]
@@ -39,6 +43,10 @@ class Replay:
     """Episodes that are only recorded."""
     evidence: int = 1
     """Rows that must be unlike the others before anything is learned."""
+    telling: float = 0.0
+    """The share of a batch that is drawn from the steps before such rows."""
+    horizon: int = 100
+    """How many steps before."""
 
     def empty(self, spec: Spec) -> Memory:
         rows = blank((self.capacity,), spec, jnp)
@@ -67,20 +75,34 @@ class Replay:
         kept = jax.tree.map(lambda column, new: column.at[at].set(new, mode="drop"), memory.rows, rows)
         return memory._replace(rows=kept, written=memory.written + count)
 
-    def teaches(self, memory: Memory) -> Bool[Array, ""]:
-        """Whether enough of what is kept tells one action from another: a task's end, or a reward unlike
-        the first. Before that every advantage is noise, and following it would only narrow the policy."""
+    def events(self, memory: Memory) -> Events:
+        """The rows that tell one action from another: a task's end, or a reward unlike the first."""
         there = jnp.arange(self.capacity) < memory.written
         unlike = memory.rows.terminated | (memory.rows.reward != memory.rows.reward[0])
-        return jnp.sum(there & unlike) >= self.evidence
+        return jnp.cumsum(there & unlike)
 
-    def sample(self, memory: Memory, rows: int, key: PRNGKeyArray) -> Transition:
-        """Draw rows, each as likely as any other; in segments, whose first row begins a trace anew."""
+    def teaches(self, events: Events) -> Bool[Array, ""]:
+        """Whether enough is kept that tells one action from another. Before that every advantage is noise,
+        and following it would only narrow the policy."""
+        return events[-1] >= self.evidence
+
+    def sample(self, memory: Memory, events: Events, rows: int, key: PRNGKeyArray) -> Transition:
+        """Draw rows, each as likely as any other but for the share of telling ones; in segments, whose first
+        row begins a trace anew."""
+        any_key, event_key, before_key, which_key = jax.random.split(key, 4)
+        count = (rows // self.segment, 1)
         size = jnp.minimum(memory.written, self.capacity)
-        first = jax.random.randint(key, (rows // self.segment, 1), 0, jnp.maximum(size - self.segment + 1, 1))
+        first = jax.random.randint(any_key, count, 0, jnp.maximum(size - self.segment + 1, 1))
         # The oldest row of a full memory stands where the next one will be written.
         oldest = jnp.where(memory.written > self.capacity, memory.written % self.capacity, 0)
-        index = (oldest + first + jnp.arange(self.segment)) % self.capacity
+        first = oldest + first
+        # The n-th event stands where the count of events reaches n. It has as many rows of its episode
+        # before it as its step's number says.
+        event = jnp.searchsorted(events, jax.random.randint(event_key, count, 1, events[-1] + 1))
+        before = jnp.minimum(jax.random.randint(before_key, count, 0, self.horizon), memory.rows.step[event])
+        told = jnp.maximum(event - jnp.maximum(before, self.segment - 1), 0)
+        first = jnp.where(jax.random.uniform(which_key, count) < self.telling, told, first)
+        index = (first + jnp.arange(self.segment)) % self.capacity
         batch = jax.tree.map(lambda column: column[index.reshape(-1)], memory.rows)
         if self.segment == 1:
             return batch
