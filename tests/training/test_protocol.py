@@ -8,9 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from offnac import api, presets
 from offnac.environments import make
+from offnac.environments.episode import Played
 from offnac.saved_policy import load_policy
-from offnac.training import native
-from offnac.training.protocol import Protocol, finish_episode, start
+from offnac.training import checkpoint, native
+from offnac.training.protocol import Protocol, Record, finish_episode, start
 from offnac.transition import Spec, Transition
 
 RUN = {"environment": "tabular-chain", "episodes": 10, "max_steps": 30, "test_episodes": 10, "workers": 1}
@@ -24,8 +25,9 @@ def book(returns, newest, algorithm=None):
     records = []
     for i, total in enumerate(returns):
         learner = run.learner._replace(theta=jnp.full_like(run.learner.theta, i))
-        played = (jnp.float32(total), jnp.int32(7))
+        played = Played(jnp.float32(total), jnp.int32(7), jnp.float32(3.5))
         run, record = finish_episode(protocol, run, learner, played, played, jnp.float32(1.0))
+        assert record.entropy == 0.5
         records.append(record)
     return run, records
 
@@ -112,7 +114,7 @@ def test_records_have_a_row_for_each_episode_and_agree_with_the_result(algorithm
     rows = records(tmp_path / "run" / "seed-5")
     assert list(rows) == [
         *("episode", "train_return", "train_length", "evaluation_return", "evaluation_length"),
-        *("average", "best_average", "effective_sample_size"),
+        *("average", "best_average", "effective_sample_size", "entropy"),
     ]
     assert {name for name, column in rows.items() if column.dtype == np.int32} == {
         *("episode", "train_length", "evaluation_length")
@@ -128,6 +130,9 @@ def test_records_have_a_row_for_each_episode_and_agree_with_the_result(algorithm
     assert result["best_average"] == rows["average"].max()
     assert result["best_episode"] == rows["average"].argmax()
     assert result["final_average"] == rows["average"][-1]
+    # Two actions, π hardly moved from even: −log₂ π(a|s) is near 1, and below 0 it cannot be.
+    assert np.all(rows["entropy"] > 0.0)
+    assert_allclose(rows["entropy"].mean(), 1.0, atol=0.2)
     if algorithm == "ac":
         # On-policy the training episode is the one that counts.
         assert_array_equal(rows["evaluation_return"], rows["train_return"])
@@ -158,3 +163,13 @@ def test_on_policy_every_weight_is_exactly_1_in_the_compiled_loop(watched):
     run, _ = native.chunk(environment, algorithm, experiment.protocol, run, 40, capacity=64)
     assert run.train_steps > 500
     assert run.learner.direction[1] == 0.0
+
+
+def test_a_checkpoint_of_an_earlier_version_lacks_what_was_not_kept(tmp_path):
+    run, records = book([5.0, 9.0], 0.9)
+    columns = {name: np.asarray([getattr(one, name) for one in records]) for name in Record._fields}
+    del columns["entropy"]
+    checkpoint.save(tmp_path / "checkpoint", run, columns)
+    loaded = checkpoint.load(tmp_path / "checkpoint", run)[1]
+    assert_array_equal(loaded["entropy"], [np.nan, np.nan])
+    assert_array_equal(loaded["evaluation_return"], [5.0, 9.0])

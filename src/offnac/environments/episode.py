@@ -1,5 +1,6 @@
 """An episode under way in a JAX-native task, and one step of it under a behaviour μ."""
 
+from math import log
 from typing import Any, NamedTuple
 
 import jax
@@ -17,12 +18,23 @@ class Episode(NamedTuple):
     step: Int[Array, ""]
     total: Float[Array, ""]
     """The return so far."""
+    surprise: Float[Array, ""]
+    """Σ −log μ(a|s) of the actions taken, in units of the uniform behaviour's: over steps, its mean is μ's
+    entropy as a share of the largest."""
     done: Bool[Array, ""]
+
+
+class Played(NamedTuple):
+    """What is kept of an episode once it is over."""
+
+    total: Float[Array, ""]
+    steps: Int[Array, ""]
+    surprise: Float[Array, ""]
 
 
 def begin(environment: Environment, key: PRNGKeyArray) -> Episode:
     state, observation = environment.reset(key)
-    return Episode(state, observation, jnp.int32(0), jnp.float32(0.0), jnp.bool_(False))
+    return Episode(state, observation, jnp.int32(0), jnp.float32(0.0), jnp.float32(0.0), jnp.bool_(False))
 
 
 def advance(
@@ -44,18 +56,26 @@ def advance(
         behaviour_prob,
         episode.step,
     )
-    after = Episode(state, observation, episode.step + 1, episode.total + reward, terminated | truncated)
+    after = Episode(
+        state,
+        observation,
+        episode.step + 1,
+        episode.total + reward,
+        episode.surprise - jnp.log(behaviour_prob) / log(max(2, environment.spec.actions)),
+        terminated | truncated,
+    )
     return after, jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], transition)
 
 
-def finish(
-    environment: Environment, behaviour: Behaviour, key: PRNGKeyArray
-) -> tuple[Float[Array, ""], Int[Array, ""]]:
-    """Return and length of one whole episode of μ."""
+def played(episode: Episode) -> Played:
+    return Played(episode.total, episode.step, episode.surprise)
+
+
+def finish(environment: Environment, behaviour: Behaviour, key: PRNGKeyArray) -> Played:
+    """One whole episode of μ."""
     reset_key, step_key = jax.random.split(key)
 
     def body(episode: Episode) -> Episode:
         return advance(environment, behaviour, episode, jax.random.fold_in(step_key, episode.step))[0]
 
-    last = jax.lax.while_loop(lambda episode: ~episode.done, body, begin(environment, reset_key))
-    return last.total, last.step
+    return played(jax.lax.while_loop(lambda episode: ~episode.done, body, begin(environment, reset_key)))

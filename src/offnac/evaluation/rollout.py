@@ -64,7 +64,7 @@ def _block(
     environment: Environment, behaviour: Behaviour, key: PRNGKeyArray, first: int
 ) -> Float[Array, " episodes"]:
     def one(episode: Int[Array, ""]) -> Float[Array, ""]:
-        return finish(environment, behaviour, jax.random.fold_in(key, episode))[0]
+        return finish(environment, behaviour, jax.random.fold_in(key, episode)).total
 
     return jax.vmap(one)(first + jnp.arange(BLOCK))
 

@@ -59,7 +59,10 @@ def load(path: Path, template: R, fields: tuple[str, ...] = Record._fields) -> t
             "remove its folder to start that seed again"
         ) from error
     run: R = jax.tree.unflatten(jax.tree.structure(template), leaves)
-    return run, {name: tensors[f"records.{name}"].astype(_dtype(name)) for name in fields}
+    length = max((len(tensor) for name, tensor in tensors.items() if name.startswith("records.")), default=0)
+    # An earlier version may not have kept all that is kept now.
+    unknown = np.full(length, np.nan)
+    return run, {name: tensors.get(f"records.{name}", unknown).astype(_dtype(name)) for name in fields}
 
 
 def _dtype(name: str) -> type[np.int32 | np.float32]:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offnac.environments import HostEnvironment
+from offnac.environments.episode import Played
 from offnac.training import checkpoint, programs
 from offnac.training.host_memory import HostMemory
 from offnac.training.programs import Phase
@@ -109,7 +110,8 @@ class _Group:
         self.step = np.zeros(count, np.int32)
         self.total = np.zeros(count, np.float32)
         self.observation = np.zeros((count, self.spec.observation_size), np.float32)
-        self.trained = (np.zeros(count, np.float32), np.zeros(count, np.int32))
+        self.surprise = np.zeros(count, np.float32)
+        self.trained = _played(*(part.copy() for part in (self.total, self.step, self.surprise)))
         self.ess = jnp.ones(count, jnp.float32)
         self.save_seconds = SAVE_SECONDS if experiment.protocol.replay is None else SAVE_SECONDS_WITH_MEMORY
         width = max(1, experiment.protocol.ratio_steps)
@@ -160,7 +162,7 @@ class _Group:
 
     def _begin_phase(self, seed: int, phase: Phase) -> None:
         self.phase[seed] = phase
-        self.step[seed], self.total[seed] = 0, 0.0
+        self.step[seed], self.total[seed], self.surprise[seed] = 0, 0.0, 0.0
         numbers = [self.folders[seed].seed, int(self.episode[seed]), int(phase)]
         reset_seed = int(np.random.SeedSequence(numbers).generate_state(1)[0]) // 2
         self.observation[seed] = self._shown(self.simulators[seed].reset(reset_seed))
@@ -195,7 +197,8 @@ class _Group:
         self._gather_ratios(transition, done)
         train_done, evaluation_done = training & done, (self.phase == Phase.EVALUATE) & done
         for seed in _indices(train_done):
-            self.trained[0][seed], self.trained[1][seed] = self.total[seed], self.step[seed]
+            for kept, now in zip(self.trained, (self.total, self.step, self.surprise), strict=True):
+                kept[seed] = now[seed]
             if self.memories:
                 self._learn_from_memory(seed)
             if protocol.off_policy:
@@ -217,6 +220,7 @@ class _Group:
             self.observation[seed] = self._shown(following)
         self.step += 1
         self.total += reward
+        self.surprise -= np.log(prob) / np.log(max(2, self.spec.actions))
         transition = _of_host(
             observation, action, reward, self.observation.copy(), terminated, truncated, prob, step
         )
@@ -270,8 +274,8 @@ class _Group:
         self.report(Update(self.folders[seed].seed, episodes, self.experiment.episodes, steps, average))
 
     def _end_episodes(self, ended: NDArray[np.bool_]) -> None:
-        evaluation = (self.total.copy(), self.step.copy())
-        trained = (self.trained[0].copy(), self.trained[1].copy())
+        evaluation = _played(self.total.copy(), self.step.copy(), self.surprise.copy())
+        trained = _played(*(part.copy() for part in self.trained))
         self.run, record = programs.book(
             self.experiment.protocol, self.run, self.learner, trained, evaluation, self.ess, ended
         )
@@ -289,6 +293,11 @@ class _Group:
 
 def _indices(mask: NDArray[np.bool_]) -> list[int]:
     return np.flatnonzero(mask).tolist()
+
+
+def _played(*columns: Any) -> Any:
+    """Episodes that the host has counted."""
+    return Played(*columns)
 
 
 def _of_host(*columns: Any) -> Transition:

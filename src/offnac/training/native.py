@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from offnac.actor_critic import ActorCritic, State
 from offnac.behaviour import Acting, Behaviour, Uniform
 from offnac.environments.environment import Environment
-from offnac.environments.episode import Episode, advance, begin, finish
+from offnac.environments.episode import Episode, advance, begin, finish, played
 from offnac.environments.normalised import Normalised
 from offnac.training.learn import learn_from
 from offnac.training.protocol import Protocol, Record, Run, finish_episode
@@ -113,8 +113,8 @@ def _record_together(
 
     def body(carry: tuple[Memory, Episode]) -> tuple[Memory, Episode]:
         memory, episode = carry
-        episode, (rows, played) = jax.lax.scan(step, episode, None, length=AT_A_TIME, unroll=True)
-        return replay.store_first(memory, rows, jnp.sum(played)), episode
+        episode, (rows, taken) = jax.lax.scan(step, episode, None, length=AT_A_TIME, unroll=True)
+        return replay.store_first(memory, rows, jnp.sum(taken)), episode
 
     def goes_on(carry: tuple[Memory, Episode]) -> Bool[Array, ""]:
         return jax.lax.pmax(1 - carry[1].done.astype(jnp.int32), together) > 0
@@ -144,7 +144,7 @@ def replayed_episode(
     learner, effective_sample_size = learn_from(
         memory, algorithm, protocol, run.learner, run.episode, learn_key
     )
-    train = evaluation = (trained.total, trained.step)
+    train = evaluation = played(trained)
     if protocol.off_policy:
         evaluation = finish(environment, Acting(algorithm.policy, learner.theta), evaluation_key)
     run = run._replace(memory=memory)
@@ -169,7 +169,7 @@ def episode(
             environment, algorithm, protocol, learner, ratio_key
         )
     learner, trained = _train_episode(environment, algorithm, protocol, learner, train_key)
-    train = evaluation = (trained.total, trained.step)
+    train = evaluation = played(trained)
     if protocol.off_policy:
         evaluation = finish(environment, Acting(algorithm.policy, learner.theta), evaluation_key)
     return finish_episode(protocol, run, learner, train, evaluation, effective_sample_size)

@@ -10,6 +10,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from offnac.actor_critic import ActorCritic, State
 from offnac.behaviour import Acting, Uniform
+from offnac.environments.episode import Played
 from offnac.training.learn import learn_from
 from offnac.training.protocol import Protocol, Record, Run, finish_episode
 from offnac.training.replay import Memory
@@ -118,8 +119,8 @@ def book(
     protocol: Protocol,
     run: Run,
     learner: State,
-    train: tuple[Array, Array],
-    evaluation: tuple[Array, Array],
+    train: Played,
+    evaluation: Played,
     ess: Float[Array, " seeds"],
     mask: Bool[Array, " seeds"],
 ) -> tuple[Run, Record]:

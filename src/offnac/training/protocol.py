@@ -2,6 +2,7 @@
 the best checkpoint (Section VII), in terms that both kinds of simulator share."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -9,6 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from offnac.actor_critic import ActorCritic, State
+from offnac.environments.episode import Played
 from offnac.networks import Parameters
 from offnac.settings import settings, static
 from offnac.training.replay import Memory, Replay
@@ -87,6 +89,9 @@ class Record(NamedTuple):
     best_average: Float[Array, ""]
     effective_sample_size: Float[Array, ""]
     """Of wρ over the last ratio update; 1 on-policy."""
+    entropy: Float[Array, ""]
+    """Of π, as a share of the uniform policy's: the mean of −log π(a|s) over the actions of the episode that
+    the running average is made of."""
 
 
 @jax.jit
@@ -109,34 +114,33 @@ def finish_episode(
     protocol: Protocol,
     run: Run,
     learner: State,
-    train: tuple[Float[Array, ""], Int[Array, ""]],
-    evaluation: tuple[Float[Array, ""], Int[Array, ""]],
+    train: Played,
+    evaluation: Played,
     effective_sample_size: Float[Array, ""],
 ) -> tuple[Run, Record]:
     """Book an episode: running average, best checkpoint, record."""
-    evaluation_return, evaluation_length = evaluation
-    mixed = protocol.newest * evaluation_return + (1.0 - protocol.newest) * run.average
-    average = jnp.where(run.episode == 0, evaluation_return, mixed)
+    mixed = protocol.newest * evaluation.total + (1.0 - protocol.newest) * run.average
+    average = jnp.where(run.episode == 0, evaluation.total, mixed)
     better = average > learner.clock.best
     best = jnp.where(better, average, learner.clock.best)
-    train_return, train_length = train
     run = Run(
         key=run.key,
         learner=learner._replace(clock=learner.clock._replace(best=best)),
         episode=run.episode + 1,
-        train_steps=run.train_steps + train_length,
+        train_steps=run.train_steps + train.steps,
         average=average,
-        best_theta=jnp.where(better, learner.theta, run.best_theta),
+        best_theta=jax.tree.map(partial(jnp.where, better), learner.theta, run.best_theta),
         best_episode=jnp.where(better, run.episode, run.best_episode),
         memory=run.memory,
     )
     record = Record(
-        train_return=train_return,
-        train_length=train_length,
-        evaluation_return=evaluation_return,
-        evaluation_length=evaluation_length,
+        train_return=train.total,
+        train_length=train.steps,
+        evaluation_return=evaluation.total,
+        evaluation_length=evaluation.steps,
         average=average,
         best_average=best,
         effective_sample_size=effective_sample_size,
+        entropy=evaluation.surprise / evaluation.steps,
     )
     return run, record
