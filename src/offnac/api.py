@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from offnac import environments, files, presets, run_folder
+from offnac import environments, files, presets, run_folder, tracking
 from offnac.behaviour import Behaviour, Uniform
 from offnac.environments import HostEnvironment, is_native
 from offnac.environments.environment import Environment
@@ -50,12 +50,14 @@ def train(
     max_steps: int | None = None,
     workers: int | None = None,
     resume: bool = False,
+    track: str | Sequence[str] = (),
     report: Report = silent,
     stop: Event | None = None,
     **changes: float | None,
 ) -> dict[str, Any]:
     """Train ``seeds`` runs of an algorithm under a preset and test them; what they are is in ``out``.
 
+    ``track`` names where the runs are shown as they go: tensorboard, wandb, or both.
     ``changes`` are single numbers of the preset: lam, gamma, episodes, newest, actor_rate, x_rate,
     value_rate, ratio_rate, critic_power, actor_power.
     """
@@ -64,6 +66,7 @@ def train(
     if test_episodes < 1:
         raise UserError(f"at least one test episode is needed, but {test_episodes} were asked for")
     require_workers(workers)
+    track = tracking.require(track)
     request: dict[str, Any] = {
         "environment": environment,
         "algorithm": algorithm,
@@ -97,7 +100,9 @@ def train(
     files.write_json(out / RUN, record)
     began = time.perf_counter() - record["seconds"]
     try:
-        runs = _train(task, experiment, request, all_seeds, workers, out, report, stop)
+        with tracking.following(track, out, all_seeds, "episodes", record, report) as told:
+            runs = _train(task, experiment, request, all_seeds, workers, out, told, stop)
+        run_folder.write_csv(out, record["seeds"], "episodes")
     except BaseException:
         # Why it ended matters more than a disk that is too full for this number.
         with suppress(OSError):
@@ -233,7 +238,7 @@ def evaluate(
     if episodes < 1:
         raise UserError(f"at least one episode is needed, but --episodes is {episodes}")
     loaded = policy if isinstance(policy, Policy) else open_policy(policy)
-    task = environments.make(environment, _limit(loaded, environment) if max_steps is None else max_steps)
+    task = environments.make(environment, time_limit(loaded, environment) if max_steps is None else max_steps)
     require_fit(loaded, task.spec)
     totals = rollout.returns(task, loaded, episodes, first_seed, report)
     return {
@@ -243,7 +248,7 @@ def evaluate(
     }
 
 
-def _limit(policy: Policy, environment: str) -> int | None:
+def time_limit(policy: Policy, environment: str) -> int | None:
     """The time limit that a policy was trained with, where it was trained on this task."""
     request = policy.provenance.get("request")
     if not isinstance(request, dict) or request.get("environment") != environment:
@@ -349,7 +354,7 @@ def ope(
     loaded = policy if isinstance(policy, Policy) else open_policy(policy)
     read = log if isinstance(log, Log) else read_log(log, columns, **names)
     require_fit(loaded, read.spec)
-    limit = _limit(loaded, read.spec.name) if max_steps is None else max_steps
+    limit = time_limit(loaded, read.spec.name) if max_steps is None else max_steps
     return off_policy.ope(loaded, read, gamma=gamma, max_steps=limit, seed=first_seed, report=report)
 
 

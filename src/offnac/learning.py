@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from offnac import files, run_folder
+from offnac import files, run_folder, tracking
 from offnac.errors import UserError
 from offnac.evaluation.audit import audit
 from offnac.evaluation.off_policy import ope
@@ -45,6 +46,7 @@ def learn(
     iterations: int | None = None,
     workers: int | None = None,
     resume: bool = False,
+    track: str | Sequence[str] = (),
     report: Report = lambda update: None,
     stop: Event | None = None,
     **columns: Any,
@@ -52,11 +54,13 @@ def learn(
     """Learn ``seeds`` policies from a log (whatever :func:`read_log` takes) and choose one.
 
     ``out/policy`` is the chosen policy; ``out/seed-*`` hold each seed's chosen and last policy, its history
-    and what held-out episodes say of the candidates along the way. ``columns`` are :func:`read_log`'s.
+    and what held-out episodes say of the candidates along the way. ``columns`` are :func:`read_log`'s;
+    ``track`` names where the runs are shown as they go: tensorboard, wandb, or both.
     """
     out, stop = Path(out), stop or Event()
     require_seeds(seeds, first_seed)
     require_workers(workers)
+    track = tracking.require(track)
     _require_numbers(algorithm, gamma, iterations)
     source = None if isinstance(log, Log) else log
     # Before the log is read, which may take long; whether it is the same run is asked once it is.
@@ -91,18 +95,20 @@ def learn(
     began = time.perf_counter() - record["seconds"]
     seen, held_out = split(log)
     try:
-        runs = learn_seeds(
-            seen,
-            held_out,
-            log_units,
-            experiment,
-            all_seeds,
-            out,
-            workers=workers or os.cpu_count() or 1,
-            report=report,
-            stop=stop,
-            provenance={"request": request},
-        )
+        with tracking.following(track, out, all_seeds, "history", record, report) as told:
+            runs = learn_seeds(
+                seen,
+                held_out,
+                log_units,
+                experiment,
+                all_seeds,
+                out,
+                workers=workers or os.cpu_count() or 1,
+                report=told,
+                stop=stop,
+                provenance={"request": request},
+            )
+        run_folder.write_csv(out, record["seeds"], "history")
     except BaseException:
         # Why it ended matters more than a disk that is too full for this number.
         with suppress(OSError):

@@ -1,6 +1,7 @@
 """The folder of a run: begun once, and gone on with only as what it was."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,26 @@ def _require_same(out: Path, kind: str, request: dict[str, Any], settings: dict[
             "choose another --out, or remove it first"
         )
     return before
+
+
+def write_csv(out: Path, seeds: Iterable[int], table: str) -> None:
+    """The seeds' tables below each other, for programs that read no Parquet."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    with files.replacing(out / f"{table}.csv") as temporary:
+        writer = None
+        for seed in seeds:
+            path = out / f"seed-{seed}" / f"{table}.parquet"
+            if not path.exists():
+                continue  # begun by another command, which stopped before it came to this one
+            rows = pq.read_table(path)
+            rows = rows.add_column(0, "seed", pa.array([seed] * len(rows), pa.int32()))
+            writer = writer or pyarrow.csv.CSVWriter(temporary, rows.schema)
+            writer.write_table(rows)
+        if writer:
+            writer.close()
 
 
 def require_seeds(seeds: int, first_seed: int) -> None:

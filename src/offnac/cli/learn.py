@@ -33,6 +33,7 @@ def add(commands: Commands) -> None:
     )
     options.add_seed(parser)
     parser.add_argument("--workers", type=int, metavar="N", help="cores to use (default: all)")
+    options.add_track(parser)
     parser.add_argument(
         "--gamma", type=float, default=0.99, metavar="G", help="discount factor γ, in (0, 1) (default 0.99)"
     )
@@ -62,6 +63,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             iterations=arguments.iterations,
             workers=arguments.workers,
             resume=arguments.resume,
+            track=arguments.track,
             report=report,
             stop=stop,
         )

@@ -34,6 +34,16 @@ def add_max_steps(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument("--max-steps", type=int, metavar="N", help=text)
 
 
+def add_track(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--track",
+        type=names,
+        default=(),
+        metavar="NAME,…",
+        help="show the run as it goes in tensorboard, in wandb (Weights & Biases), or in both",
+    )
+
+
 LOG_HELP = "a log: Parquet, CSV, or minari:ID for a Minari dataset"
 
 

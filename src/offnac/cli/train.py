@@ -38,6 +38,7 @@ def add(commands: Commands) -> None:
         metavar="N",
         help="cores to use (default: all); changes no result",
     )
+    options.add_track(parser)
     options.add_protocol(parser, "the preset's")
     numbers = parser.add_argument_group("numbers of the preset")
     numbers.add_argument(
@@ -75,6 +76,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             max_steps=arguments.max_steps,
             workers=arguments.workers,
             resume=arguments.resume,
+            track=arguments.track,
             report=report,
             stop=stop,
             **{name: getattr(arguments, name) for name in names},
