@@ -117,7 +117,7 @@ def test_evaluate_keeps_the_time_limit_of_training(cartpole_policy, capsys, tmp_
     assert limit({"environment": "Acrobot-v1", "max_steps": 7}) == 500
     assert limit(None) == 500
     paper = replace(cartpole_policy, provenance={"request": {"environment": "MountainCar-v0"}})
-    assert api._limit(paper, "MountainCar-v0") == 10_000
+    assert api.time_limit(paper, "MountainCar-v0") == 10_000
 
 
 @pytest.mark.parametrize("seeds", [1, 2, 8])

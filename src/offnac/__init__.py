@@ -25,6 +25,7 @@ _HOMES = {
     "read_log": "offnac.logs",
     "train": "offnac.api",
     "train_seeds": "offnac.training.stream",
+    "watch": "offnac.report.watching",
 }
 
 __all__ = list(_HOMES)

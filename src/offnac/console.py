@@ -57,6 +57,16 @@ def counting(what: str, unit: str, total: int, quiet: bool) -> Iterator[Callable
 
 
 @contextmanager
+def waiting(what: str, quiet: bool) -> Iterator[None]:
+    """Work that takes a moment and cannot be counted."""
+    if quiet or not ERR.is_terminal:
+        yield
+        return
+    with ERR.status(what):
+        yield
+
+
+@contextmanager
 def training(seeds: int, quiet: bool) -> Iterator[tuple[Report, Event]]:
     """Progress over all seeds; the first Ctrl-C asks training to stop and save."""
     lock = Lock()
@@ -252,6 +262,16 @@ def show_export(result: dict[str, Any]) -> None:
         f"the same as the policy on {result['checked_on']:,} observations, "
         f"up to {result['largest_difference']:.1g} in a probability"
     )
+
+
+def show_film(result: dict[str, Any]) -> None:
+    end = "the task ended" if result["ended"] else "the time limit came"
+    _line(
+        f"{result['out']}: an episode of {result['environment']}, return {_short(result['return'])} in "
+        f"{result['steps']:,} steps, then {end}"
+    )
+    if result["policy"] is not None:
+        _line(f"the policy is {result['policy']}")
 
 
 def show_learning(result: dict[str, Any]) -> None:

@@ -1,9 +1,9 @@
 """A policy at work, as a small film: one episode, the same for the same seed."""
 
+import os
 from dataclasses import dataclass
 from io import BytesIO
 from math import ceil
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -11,18 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from offnac import environments, files
+from offnac import environments
+from offnac.api import require_fit
 from offnac.environments import HostEnvironment, episode, is_native
 from offnac.environments.environment import Environment
 from offnac.errors import UserError
 from offnac.evaluation.rollout import TEST
-from offnac.report.drawing import PICTURES, WIDTH
+from offnac.report.canvas import WIDTH
+from offnac.report.pictures import picture_of
 from offnac.saved_policy import Policy
 
 PICTURES_PER_SECOND = 30
 PICTURES_AT_MOST = 150
 SLOWEST = 60
-"""Milliseconds a picture stays at most: a long episode runs fast rather than jerkily."""
+"""Milliseconds a picture stays at most where pictures are left out: a long episode runs fast rather than
+jerkily."""
 COLOURS = 32
 LAST = 1200
 """Milliseconds the last picture stays, so that the end is seen."""
@@ -56,32 +59,21 @@ class Film:
         return buffer.getvalue()
 
 
-def animate(
-    policy: Policy, environment: str, path: Path, seed: int = 0, max_steps: int | None = None
+def record(
+    policy: Policy,
+    environment: str,
+    seed: int = 0,
+    max_steps: int | None = None,
+    most: int = PICTURES_AT_MOST,
 ) -> Film:
-    """Write one episode of the policy as a GIF."""
-    film = record(policy, environment, seed, max_steps)
-    with files.replacing(path) as temporary:
-        temporary.write_bytes(film.gif())
-    return film
-
-
-def record(policy: Policy, environment: str, seed: int = 0, max_steps: int | None = None) -> Film:
-    """Film the first test episode of ``seed``: the one that ``offnac evaluate`` begins with."""
+    """Film the first test episode of ``seed``, the one that ``offnac evaluate`` begins with, in at most
+    ``most`` pictures."""
     task = environments.make(environment, max_steps)
-    if (task.spec.observation_size, task.spec.actions) != (policy.spec.observation_size, policy.spec.actions):
-        raise UserError(
-            f"this policy was made for {policy.spec.name}, and {environment} has other observations or "
-            "actions; give the policy's own environment"
-        )
+    require_fit(policy, task.spec)
     if is_native(task):
-        if environment not in PICTURES:
-            raise UserError(
-                f"offnac cannot draw {environment}; it draws {', '.join(PICTURES)} and what Gymnasium renders"
-            )
-        return _draw(environment, _play_native(task, policy, seed))
+        return _draw(environment, _play_native(task, policy, seed), most)
     try:
-        return _render(environment, task, _play_host(task, policy, seed))
+        return _render(environment, task, _play_host(task, policy, seed), most)
     finally:
         task.close()
 
@@ -128,25 +120,21 @@ def _play_host(task: HostEnvironment, policy: Policy, seed: int) -> _Played:
     return _Played(np.stack(observations), actions, total, terminated, started_from)
 
 
-def _draw(name: str, played: _Played) -> Film:
-    picture = PICTURES[name]
-    kept, milliseconds = _kept(len(played.observations), picture.steps_per_second)
-    pictures = [picture.draw(played.observations[step]) for step in kept]
+def _draw(name: str, played: _Played, most: int) -> Film:
+    shown = picture_of(name, played.observations)
+    kept, milliseconds = _kept(len(played.observations), shown.steps_per_second, most)
+    pictures = [shown.draw(played.observations[step]) for step in kept]
     return Film(pictures, milliseconds, played.total, len(played.actions), played.ended)
 
 
-def _render(name: str, task: HostEnvironment, played: _Played) -> Film:
-    """Play the episode again in a simulator that renders, now that it is known which pictures are kept."""
-    import gymnasium
-
+def _render(name: str, task: HostEnvironment, played: _Played, most: int) -> Film:
+    """Play the episode again in a simulator that renders, now that it is known which pictures are kept; one
+    that cannot is shown as the numbers observed."""
+    stage = _stage(name, task.max_steps)
+    if stage is None:
+        return _draw(name, played, most)
     try:
-        stage: Any = gymnasium.make(
-            name, max_episode_steps=task.max_steps, render_mode="rgb_array", disable_env_checker=True
-        )
-    except (gymnasium.error.Error, ImportError) as error:
-        raise UserError(f"Gymnasium cannot render {name}: {error}") from error
-    try:
-        kept, milliseconds = _kept(len(played.observations), stage.metadata.get("render_fps", 30))
+        kept, milliseconds = _kept(len(played.observations), stage.metadata.get("render_fps", 30), most)
         stage.reset(seed=played.started_from)
         pictures = []
         for step in range(len(played.observations)):
@@ -159,11 +147,30 @@ def _render(name: str, task: HostEnvironment, played: _Played) -> Film:
     return Film(pictures, milliseconds, played.total, len(played.actions), played.ended)
 
 
-def _kept(count: int, steps_per_second: float) -> tuple[list[int], int]:
+def _stage(name: str, max_steps: int) -> Any:
+    """A simulator that renders into memory, which needs no display; None where the task cannot."""
+    import gymnasium
+
+    # Some tasks ask for a video driver even so.
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    try:
+        stage = gymnasium.make(
+            name, max_episode_steps=max_steps, render_mode="rgb_array", disable_env_checker=True
+        )
+    except (gymnasium.error.Error, ImportError) as error:
+        raise UserError(f"Gymnasium cannot render {name}: {' '.join(str(error).split())}") from error
+    if "rgb_array" in stage.metadata.get("render_modes", ()):
+        return stage
+    stage.close()
+    return None
+
+
+def _kept(count: int, steps_per_second: float, most: int = PICTURES_AT_MOST) -> tuple[list[int], int]:
     """Which of ``count`` pictures to keep, the last among them, and the milliseconds of each."""
-    every = max(ceil(steps_per_second / PICTURES_PER_SECOND), ceil(count / PICTURES_AT_MOST))
+    every = max(ceil(steps_per_second / PICTURES_PER_SECOND), ceil(count / most))
     # GIFs count in hundredths of a second.
-    milliseconds = min(SLOWEST, round(100 * every / steps_per_second) * 10)
+    own = round(100 * every / steps_per_second) * 10
+    milliseconds = own if every == 1 else min(SLOWEST, own)
     return list(range(count - 1, -1, -every))[::-1], milliseconds
 
 

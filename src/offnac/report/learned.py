@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from offnac.errors import UserError
 from offnac.report.animation import Film, record
+from offnac.report.choice import middle_seed
 from offnac.saved_policy import load_policy
 
 PRESETS = ("robust", "published", "paper")
@@ -30,7 +31,7 @@ def films(out: Path, summary: dict[str, Any]) -> list[Learned]:
 
 def _film(out: Path, summary: dict[str, Any], task: str) -> Learned | None:
     for cell in _preferred(summary, task):
-        seed = _middle_seed(cell)
+        seed = middle_seed(cell["seeds"], cell["test"]["values"])
         run = out / "runs" / f"{cell['cell']}-{cell['preset']}" / f"seed-{seed}"
         for folder in (run / "best", run / "final"):
             if not folder.is_dir():
@@ -49,12 +50,6 @@ def _preferred(summary: dict[str, Any], task: str) -> Iterator[dict[str, Any]]:
         return _place(PRESETS, cell["preset"]), _place(ALGORITHMS, cell["algorithm"]), bool(cell["lam"])
 
     yield from sorted((cell for cell in summary["cells"] if cell["environment"] == task), key=rank)
-
-
-def _middle_seed(cell: dict[str, Any]) -> int:
-    values = cell["test"]["values"]
-    order = sorted(range(len(values)), key=values.__getitem__)
-    return int(cell["seeds"][order[len(order) // 2]])
 
 
 def _place(order: tuple[str, ...], name: str) -> int:
