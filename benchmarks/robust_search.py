@@ -186,7 +186,7 @@ def in_lanes(environment: Any, experiments: Any, seeds: list[int], arguments: An
 def blindly(environment: Any, experiments: Any, seeds: list[int], arguments: Any) -> list[dict[str, Any]]:
     """Off-policy in a task of the host's: what μ does depends on nothing that is learned, so its episodes
     are played first, then all candidates and seeds learn in one program, and then some of the policies on
-    the way are tested. The best is chosen by six episodes and tested by others."""
+    the way are tested. The best is chosen by four episodes and tested by others."""
     if not experiments[0].protocol.off_policy:
         raise SystemExit("a task of the host's is searched on a GPU only off-policy")
     protocol, episodes = experiments[0].protocol, experiments[0].episodes
@@ -224,19 +224,19 @@ def blindly(environment: Any, experiments: Any, seeds: list[int], arguments: Any
         keys = jnp.stack([jax.random.key(seed) for seed in seeds])
         lanes = jax.vmap(jax.vmap(learn, in_axes=(None, 0, 0, 0)), in_axes=(0, None, None, None))
         thetas, _ = lanes(settings, *memories, keys)
-        every = max(1, episodes // 25)
+        every = max(1, episodes // 16)
         thetas = np.asarray(thetas[:, :, every - 1 :: every])
         print(f"  learned {thetas.shape}", flush=True)
         policy = (experiments[0].algorithm.policy.network.hidden, protocol.mean, protocol.scale)
         jobs = [
-            (arguments.task, policy, thetas[c, s], 6, 777)
+            (arguments.task, policy, thetas[c, s], 4, 777)
             for c in range(len(experiments))
             for s in range(count)
         ]
         curves = np.array(list(pool.map(tested, jobs, chunksize=1))).reshape(len(experiments), count, -1)
         chosen = curves.argmax(-1)
         again = [
-            (arguments.task, policy, thetas[c, s, [chosen[c, s], -1]], 40, 999)
+            (arguments.task, policy, thetas[c, s, [chosen[c, s], -1]], 20, 999)
             for c in range(len(experiments))
             for s in range(count)
         ]
