@@ -2,6 +2,7 @@
 
 import struct
 import sys
+from functools import partial
 from threading import Event
 from types import ModuleType, SimpleNamespace
 
@@ -11,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose
 
-from offnac import api, cli
+from offnac import api, cli, learning
 from offnac.errors import Stopped, UserError
-from offnac.learning import learn
+from offnac.presets.from_log import LogRow, from_log
 
 EPISODES = 8
 CHAIN = {"episodes": EPISODES, "test_episodes": 4, "workers": 1}
@@ -62,17 +63,14 @@ def test_tensorboard_has_every_episode_of_every_seed_once(tmp_path):
         assert told["result/test/mean"] == {EPISODES - 1: pytest.approx(run["test"]["mean"])}
 
 
-def test_learning_from_a_log_is_tracked_as_well(tmp_path):
+def test_learning_from_a_log_is_tracked_as_well(tmp_path, monkeypatch):
     pytest.importorskip("tensorboardX")
-    log = {
-        "episode": np.repeat(np.arange(40), 5),
-        "observation": np.random.default_rng(0).normal(size=(200, 2)),
-        "action": np.random.default_rng(1).integers(2, size=200),
-        "reward": np.random.default_rng(2).normal(size=200),
-        "terminated": np.tile([False] * 4 + [True], 40),
-        "behaviour_prob": np.full(200, 0.5),
-    }
-    learn(log, "bc", out=tmp_path / "run", iterations=3, track=["tensorboard"])
+    small = LogRow(actor=(8,), value=(16, 16), batch=256, minibatches=8, ratio_rows=128, held_out_rows=1024)
+    monkeypatch.setattr(learning, "from_log", partial(from_log, row=small))
+    monkeypatch.setattr(learning, "ope", lambda policy, log, gamma: dict.fromkeys(learning.OPE))
+    monkeypatch.setattr(learning, "audit", lambda log, policy, gamma: {"verdict": None, "reasons": []})
+    api.collect("tabular-chain", steps=4000, out=tmp_path / "log.parquet")
+    learning.learn(tmp_path / "log.parquet", out=tmp_path / "run", iterations=3, track=["tensorboard"])
     told = scalars(tmp_path / "run" / "tensorboard" / "seed-0")
     assert list(told["entropy"]) == [0, 1, 2]
     assert "result/selected/value" in told
