@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +28,7 @@ from offnac.provenance import device, now, versions
 from offnac.run_folder import require_seeds, require_workers
 from offnac.saved_policy import Policy, load_policy
 from offnac.settings import describe
+from offnac.settings_file import read_settings
 from offnac.suggestions import nearest
 from offnac.training.progress import Report, Update, silent
 from offnac.training.protocol import Experiment
@@ -51,13 +52,15 @@ def train(
     workers: int | None = None,
     resume: bool = False,
     track: str | Sequence[str] = (),
+    settings: Mapping[str, Any] | Path | str | None = None,
     report: Report = silent,
     stop: Event | None = None,
     **changes: float | None,
 ) -> dict[str, Any]:
     """Train ``seeds`` runs of an algorithm under a preset and test them; what they are is in ``out``.
 
-    ``track`` names where the runs are shown as they go: tensorboard, wandb, or both.
+    ``track`` names where the runs are shown as they go: tensorboard, wandb, or both. ``settings`` are changes
+    of the robust preset's row, or a file of them.
     ``changes`` are single numbers of the preset: lam, gamma, episodes, newest, actor_rate, x_rate,
     value_rate, ratio_rate, critic_power, actor_power.
     """
@@ -75,23 +78,25 @@ def train(
         "test_episodes": test_episodes,
         **{name: value for name, value in sorted(changes.items()) if value is not None},
     }
+    if settings is not None:
+        request["settings"] = read_settings(settings, "train")
     task, experiment = prepare(request)
     all_seeds = list(range(first_seed, first_seed + seeds))
     workers = workers or os.cpu_count() or 1
-    settings = {
+    described = {
         "algorithm": describe(experiment.algorithm),
         "protocol": describe(experiment.protocol),
         "episodes": experiment.episodes,
         "max_steps": task.max_steps,
     }
-    before = run_folder.before(out, run_folder.TRAINING, request, settings, resume)
+    before = run_folder.before(out, run_folder.TRAINING, request, described, resume)
     workers = before.get("workers", workers)
     record = {
         "format": run_folder.TRAINING,
         "request": request,
         "seeds": sorted({*before.get("seeds", ()), *all_seeds}),
         "workers": workers,
-        "settings": settings,
+        "settings": described,
         "device": device(),
         "versions": versions(),
         "date": now(),

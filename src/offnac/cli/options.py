@@ -34,6 +34,14 @@ def add_max_steps(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument("--max-steps", type=int, metavar="N", help=text)
 
 
+def add_settings(parser: argparse._ActionsContainer, whose: str) -> None:
+    parser.add_argument(
+        "--settings",
+        metavar="FILE",
+        help=f"other settings of {whose}, in JSON: what offnac tune found, or names and values of your own",
+    )
+
+
 def add_track(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--track",

@@ -41,6 +41,7 @@ def add(commands: Commands) -> None:
     options.add_track(parser)
     options.add_protocol(parser, "the preset's")
     numbers = parser.add_argument_group("numbers of the preset")
+    options.add_settings(numbers, "the robust preset")
     numbers.add_argument(
         "--lam", type=float, metavar="L", help="λ of the TD(λ) critic, in [0, 1] (default 0)"
     )
@@ -77,6 +78,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             workers=arguments.workers,
             resume=arguments.resume,
             track=arguments.track,
+            settings=arguments.settings,
             report=report,
             stop=stop,
             **{name: getattr(arguments, name) for name in names},

@@ -2,11 +2,13 @@
 same on the rewards that they added to Mountain Car's), ``paper`` (its tables), ``theory`` (what the proof
 assumes)."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from offnac.errors import UserError
 from offnac.presets import robust, tables
+from offnac.presets.changes import changed
 from offnac.presets.compose import TWO_TIMESCALES, Powers, is_natural, is_off_policy, paper, published, theory
 from offnac.suggestions import did_you_mean
 from offnac.training import shaping
@@ -46,8 +48,10 @@ def experiment(
     ratio_rate: float | None = None,
     newest: float | None = None,
     powers: Powers = TWO_TIMESCALES,
+    settings: Mapping[str, Any] | None = None,
 ) -> Experiment:
-    """The composition for an algorithm on a task, with single numbers changed where given.
+    """The composition for an algorithm on a task, with single numbers changed where given; ``settings`` are
+    changes of the robust preset's row.
 
     A task that the paper does not have gets the settings of CartPole.
     """
@@ -77,12 +81,20 @@ def experiment(
                 f"a rate must be positive, but {name.replace('_', ' ')} is {value}; give a number > 0"
             )
     _require_used(algorithm, preset, given)
+    if settings is not None and preset != "robust":
+        raise UserError(
+            f"only the robust preset takes settings by name, but the preset is {preset}; "
+            "choose --preset robust, or leave out --settings"
+        )
+    robust_row = changed(robust.row(spec.name, is_off_policy(algorithm)), settings or {}, spec)
     if episodes is None:
-        episodes = _episodes(preset, spec.name, is_off_policy(algorithm))
+        enough = robust_row.episodes if preset == "robust" else None
+        episodes = _episodes(spec.name, is_off_policy(algorithm)) if enough is None else enough
     if episodes < 1:
         raise UserError(f"at least one training episode is needed, but {episodes} were asked for")
     if preset == "robust":
-        built = _robust(algorithm, spec, lam, gamma, episodes, given)
+        off_policy, natural = is_off_policy(algorithm), is_natural(algorithm)
+        built = robust.robust(off_policy, natural, replace(robust_row, **given), spec, lam, gamma, episodes)
     else:
         row = replace(_row(preset, algorithm, spec.name, lam), **given)
         if preset == "theory":
@@ -97,19 +109,9 @@ def experiment(
     return built
 
 
-def _episodes(preset: str, task: str, off_policy: bool) -> int:
-    """The paper's training episodes, or those of them that the preset needs."""
-    if preset == "robust" and (enough := robust.row(task, off_policy).episodes) is not None:
-        return enough
+def _episodes(task: str, off_policy: bool) -> int:
+    """The paper's training episodes."""
     return tables.OFF_POLICY_EPISODES.get(task, tables.EPISODES) if off_policy else tables.EPISODES
-
-
-def _robust(
-    algorithm: str, spec: Spec, lam: float, gamma: float, episodes: int, given: dict[str, Any]
-) -> Experiment:
-    off_policy = is_off_policy(algorithm)
-    row = replace(robust.row(spec.name, off_policy), **given)
-    return robust.robust(off_policy, is_natural(algorithm), row, spec, lam, gamma, episodes)
 
 
 def _shaped(built: Experiment, spec: Spec) -> Experiment:
