@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint format lock clean bench bench-learn bench-ope published reproduce reproduce-quick publish docs
+.PHONY: help run site test lint format lock clean bench bench-learn bench-ope published reproduce reproduce-quick publish docs
 
 VENV   := .venv
 STAMP  := $(VENV)/.installed
@@ -62,7 +62,7 @@ format: $(STAMP)  ## put the code into ruff's format, with the fixes that are sa
 lock:  ## look up the newest versions that pyproject.toml admits and write requirements.lock
 	@$(call make_venv,.cache/lock)
 	@.cache/lock/bin/python -m pip $(QUIET) install --upgrade uv
-	@.cache/lock/bin/uv --quiet --no-config pip compile pyproject.toml --extra dev --upgrade \
+	@.cache/lock/bin/uv --quiet --no-config pip compile pyproject.toml --extra dev --extra docs --upgrade \
 	    --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
 	    --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file .cache/lock/lock
 	@{ \
@@ -96,6 +96,10 @@ reproduce-quick: $(STAMP)  ## the same in small, a few minutes: 2 seeds, few epi
 
 publish: $(STAMP)  ## what out/reproduce found, made small, into results/paper
 	@$(PY) -m offnac.experiments.publish out/reproduce results/paper
+
+site: $(STAMP)  ## the documentation as a web site that opens from disk, into out/site
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs --quiet build --clean
+	@echo "out/site/index.html"
 
 docs: $(STAMP)  ## write the pages of docs/ that show results
 	@$(PY) docs/generate.py

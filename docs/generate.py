@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import overview
+
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
 
@@ -211,6 +213,7 @@ def learned() -> str:
 PAGES = {"published.md": published, "speed.md": speed}
 if (RESULTS / "paper" / "summary.json").exists():
     PAGES["paper.md"] = paper
+    PAGES["assets/overview.svg"] = overview.picture
 if (RESULTS / "learn").exists():
     PAGES["learned.md"] = learned
 

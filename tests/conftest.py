@@ -9,6 +9,8 @@ from offnac.networks import MLP, initialise  # noqa: E402
 from offnac.saved_policy import Policy  # noqa: E402
 from offnac.transition import Spec  # noqa: E402
 
+pytest_plugins = ["browser"]
+
 
 @pytest.fixture(scope="session")
 def cartpole_policy() -> Policy:
