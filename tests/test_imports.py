@@ -21,7 +21,7 @@ LAYERS = (
     "evaluation logs training",
     "presets",
     "run_folder settings_file tracking api learning onnx_export worker",
-    "experiments report",
+    "experiments report tuning",
     "console cli __main__",
 )
 LAYER = {room: height for height, rooms in enumerate(LAYERS) for room in rooms.split()}

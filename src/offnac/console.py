@@ -13,13 +13,14 @@ from typing import Any
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from offnac.evaluation import statistics
 from offnac.experiments.pool import News
 from offnac.training.from_log.seeds import LearnUpdate
 from offnac.training.progress import Report, Update
+from offnac.tuning.progress import TuneUpdate
 
 OUT = Console()
 ERR = Console(stderr=True)
@@ -114,6 +115,23 @@ def learning(seeds: int, quiet: bool) -> Iterator[tuple[Callable[[LearnUpdate], 
                     completed=sum(one.iterations for one in seen.values()),
                     rate=f"value {value:,.1f}, entropy {entropy:.0%}, sample {size:.0%}",
                 )
+
+        yield report, stop
+
+
+@contextmanager
+def tuning(quiet: bool) -> Iterator[tuple[Callable[[TuneUpdate], None], Event]]:
+    """Progress over all trials of a search, and then over its check; the first Ctrl-C asks it to stop."""
+    with _stopping() as stop, _progress(quiet) as progress:
+        tasks: dict[str, TaskID] = {}
+
+        def report(update: TuneUpdate) -> None:
+            if update.stage not in tasks:
+                tasks[update.stage] = progress.add_task(update.stage, rate="")
+            best = "" if update.best is None else f", best {_short(update.best)}"
+            progress.update(
+                tasks[update.stage], total=update.of, completed=update.done, rate=f"{update.unit}{best}"
+            )
 
         yield report, stop
 
@@ -264,6 +282,15 @@ def show_export(result: dict[str, Any]) -> None:
     )
 
 
+def tell(text: str) -> None:
+    """News while work goes on, on standard error."""
+    ERR.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def show_report(result: dict[str, Any]) -> None:
+    _line(f"{result['report']}: everything of this {result['kind']} folder in one file; open it in a browser")
+
+
 def show_film(result: dict[str, Any]) -> None:
     end = "the task ended" if result["ended"] else "the time limit came"
     _line(
@@ -272,6 +299,34 @@ def show_film(result: dict[str, Any]) -> None:
     )
     if result["policy"] is not None:
         _line(f"the policy is {result['policy']}")
+
+
+def show_tuning(result: dict[str, Any]) -> None:
+    best, first, check = result["best"], result["first"], result["check"]
+    failed = f" ({result['failed']} failed)" if result["failed"] else ""
+    _line(
+        f"{result['algorithm']} on {result['source']}: {result['trials']} trials{failed}, "
+        f"{result['seconds']:.0f} s; {result['unit']}"
+    )
+    table = _table("setting", "as it was", f"best (trial {best['number']})")
+    for name, value in best["settings"].items():
+        table.add_row(
+            name,
+            *(
+                f"{one:.3g}" if isinstance(one, float) else escape(str(one))
+                for one in (first["settings"][name], value)
+            ),
+        )
+    table.add_section()
+    table.add_row("value in the search", _short(first["value"]), _short(best["value"]))
+    if check is not None:
+        seeds = f"{check['first_seed']} to {check['first_seed'] + check['seeds'] - 1}"
+        table.add_row(f"on fresh seeds, {seeds}", *(_short(check[one]["value"]) for one in ("first", "best")))
+    OUT.print(table)
+    _line(
+        f"settings in {result['settings']}, for offnac {result['command']} --settings; "
+        f"page in {result['page']}"
+    )
 
 
 def show_learning(result: dict[str, Any]) -> None:

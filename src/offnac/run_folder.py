@@ -9,8 +9,8 @@ from offnac import files
 from offnac.errors import UserError
 
 RUN = "run.json"
-TRAINING, LEARNING = "offnac-run", "offnac-learn"
-"""What run.json calls itself: a run in a simulator, a run over a log."""
+TRAINING, LEARNING, TUNING = "offnac-run", "offnac-learn", "offnac-tune"
+"""What run.json calls itself: a run in a simulator, a run over a log, a search for settings."""
 
 
 def before(

@@ -31,6 +31,8 @@ def describe(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         members = {f.name: describe(getattr(value, f.name)) for f in fields(value)}
         return {"type": type(value).__name__, **members}
+    if isinstance(value, dict):
+        return {name: describe(item) for name, item in value.items()}
     if isinstance(value, tuple | list):
         return [describe(item) for item in value]
     if isinstance(value, float) and value in (float("inf"), float("-inf")):

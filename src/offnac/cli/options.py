@@ -29,7 +29,7 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--first-seed", type=int, default=0, metavar="S", help="the first seed (default 0)")
 
 
-def add_max_steps(parser: argparse.ArgumentParser, default: str) -> None:
+def add_max_steps(parser: argparse._ActionsContainer, default: str) -> None:
     text = f"time limit of an episode, in steps (default: {default})"
     parser.add_argument("--max-steps", type=int, metavar="N", help=text)
 
@@ -58,6 +58,10 @@ LOG_HELP = "a log: Parquet, CSV, or minari:ID for a Minari dataset"
 def add_log(parser: argparse.ArgumentParser) -> None:
     """The log to read, and the names of its columns where they are not the schema's."""
     parser.add_argument("log", metavar="LOG", help=LOG_HELP)
+    add_columns(parser)
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "columns of a table of your own", "not needed for logs with the names of the documentation"
     )
@@ -85,7 +89,7 @@ def add_log(parser: argparse.ArgumentParser) -> None:
 
 
 def columns(arguments: argparse.Namespace) -> "Columns":
-    """What :func:`add_log` was told of the columns."""
+    """What :func:`add_columns` was told."""
     from offnac.logs import Columns
 
     told: dict[str, Any] = {name: getattr(arguments, name) for name in Columns.__dataclass_fields__}
