@@ -16,6 +16,23 @@ ROLE = re.compile(r":(?:func|class|meth|mod):(?=<code>|<a )")
 """What Sphinx would read before a name in a docstring."""
 
 
+def on_config(config: Any) -> Any:
+    """A page of results that nobody has measured yet is not in the menu."""
+    config.nav = _there(config.nav)
+    return config
+
+
+def _there(entries: list[Any]) -> list[Any]:
+    kept = []
+    for entry in entries:
+        ((title, where),) = entry.items()
+        if isinstance(where, list):
+            kept.append({title: _there(where)})
+        elif any((folder / where).exists() for folder in (ROOT, ROOT / "docs")):
+            kept.append(entry)
+    return kept
+
+
 def on_files(files: Files, config: Any) -> Files:
     """Take into the site what its pages link to outside docs/, under its path in the repository."""
     wanted = {"CHANGELOG.md", "CONTRIBUTING.md"}

@@ -1,8 +1,9 @@
 """What the documentation shows must run: every Python block, and every command at a console.
 
 The blocks of a page run in their order, in one folder that holds ``examples/``. A comment above a block makes
-its commands small, ``<!-- in the test: learn --iterations 20; collect --steps 500 -->``, or says that one is
-too long or needs another machine, ``<!-- in the test: reproduce parsed only -->``; then it must parse.
+its commands small, ``<!-- in the test: learn --iterations 20; collect --steps 500 -->`` (in Python
+``steps=22_000 => steps=500``), or says that one is too long or needs another machine,
+``<!-- in the test: reproduce parsed only -->``; then it must parse.
 """
 
 import re
@@ -93,6 +94,9 @@ def test_blocks_run(
         if included := re.fullmatch(r'--8<-- "(examples/\S+)"\n', code):
             assert (ROOT / included[1]).exists()  # test_examples.py runs it
         elif language == "python":
+            for shown, small in (part.split(" => ") for part in told.split("; ") if part):
+                assert shown in code, f"{page.name} does not have {shown}"
+                code = code.replace(shown, small)
             exec(compile(code, page.name, "exec"), {"__name__": "__main__"})
         elif language == "console":
             run_console(code, told, capsys)
