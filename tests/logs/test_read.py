@@ -399,6 +399,7 @@ def test_minari_datasets_of_others(tmp_path, monkeypatch):
     assert_same(read_log(tmp_path / "other" / "task-v0"), log)
     assert "minari download some/other-v3" in told("minari:some/other-v3")
     assert "called such as" in told("minari:-x!")
+    assert "called such as" in told("minari:some/task")
     # Ours are theirs.
     write_log(read_log(records()), "minari:ours-v0")
     assert [len(episode) for episode in minari.load_dataset("ours-v0")] == [3, 4, 2]

@@ -3,6 +3,7 @@
 Nothing opens the dataset's environment: its spaces are in its metadata.
 """
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,7 +64,8 @@ def open_folder(folder: Path) -> Source:
 
 def _known(metadata: dict[str, Any], storage: Any) -> dict[str, str]:
     known = {"offnac.actions": str(int(storage.action_space.n))}
-    if name := metadata.get("offnac_environment"):
+    described = json.loads(metadata.get("env_spec") or "{}")
+    if name := metadata.get("offnac_environment") or described.get("id"):
         known["offnac.environment"] = str(name)
     return known
 
@@ -160,7 +162,7 @@ def _place(name: str) -> Path:
 
     try:
         parse_dataset_id(name)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:  # the former where the name has no version
         raise UserError(
             f"a Minari dataset is called such as cartpole/uniform-v0, but {name!r} came"
         ) from error
