@@ -26,6 +26,7 @@ _HOMES = {
     "train": "offnac.api",
     "train_seeds": "offnac.training.stream",
     "watch": "offnac.report.watching",
+    "write_report": "offnac.report.folder",
 }
 
 __all__ = list(_HOMES)

@@ -130,6 +130,7 @@ def learn(
         "behaviour": log.behaviour,
         "selected": {"seed": chosen["seed"], **chosen["selected"]},
         "ope": {"held_out_episodes": held_out.episodes, **{name: values[name] for name in OPE}},
+        "weights": support["policy"]["histogram"],
         "verdict": support["verdict"],
         "reasons": support["reasons"],
         "warnings": list(log.warnings),

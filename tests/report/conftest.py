@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import offnac
 from offnac import files
 from offnac.evaluation import statistics
 from offnac.networks import MLP
@@ -168,3 +169,32 @@ def reproduction(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def report(reproduction: Path) -> Path:
     return write(reproduction)
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small run in a simulator."""
+    out = tmp_path_factory.mktemp("trained") / "run"
+    offnac.train(
+        "tabular-chain", "offnac", out=out, seeds=2, episodes=12, test_episodes=10, max_steps=30, workers=1
+    )
+    return out
+
+
+@pytest.fixture(scope="session")
+def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small run over a log."""
+    base = tmp_path_factory.mktemp("learned")
+    offnac.collect("tabular-chain", steps=1500, out=base / "chain.parquet")
+    offnac.learn(base / "chain.parquet", out=base / "run", iterations=4, workers=1)
+    return base / "run"
+
+
+@pytest.fixture(scope="session")
+def train_page(trained: Path) -> Path:
+    return Path(offnac.write_report(trained)["report"])
+
+
+@pytest.fixture(scope="session")
+def learn_page(learned: Path) -> Path:
+    return Path(offnac.write_report(learned, out=learned.parent / "page.html")["report"])

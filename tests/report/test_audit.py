@@ -59,7 +59,7 @@ def test_it_fits_a_phone_and_the_night(page, browser):
     browser.prefer(prefers_color_scheme="dark")
     browser.open(page)
     assert browser.console() == []
-    assert browser.script("return document.querySelectorAll('.plot > svg path.curve').length") == 6
+    assert browser.script("return document.querySelectorAll('.plot > svg path.curve').length") == 7
     assert browser.script("return document.documentElement.scrollWidth") <= 375
     right = "return Math.max(...[...document.querySelectorAll('.wide, .plot > svg')].map((box) => {}))"
     assert browser.script(right.format("box.getBoundingClientRect().right")) <= 375

@@ -49,12 +49,10 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     # Seeds are spread over the cores; threads of LAPACK's own would only wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from offnac import console, learning
-    from offnac.logs import read_log
 
-    log = read_log(arguments.log, options.columns(arguments))
     with console.learning(arguments.seeds, quiet=arguments.quiet) as (report, stop):
         result = learning.learn(
-            log,
+            arguments.log,
             arguments.algorithm,
             out=arguments.out,
             seeds=arguments.seeds,
@@ -66,6 +64,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             track=arguments.track,
             report=report,
             stop=stop,
+            **vars(options.columns(arguments)),
         )
     console.warn(result["warnings"])
     if not arguments.json:

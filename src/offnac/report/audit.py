@@ -1,6 +1,5 @@
 """The web page of an audit: the verdict first, then what it rests on."""
 
-from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from offnac.evaluation.audit.verdict import SUPPORTED, UNSUPPORTED
 from offnac.provenance import now, versions
 from offnac.report import page
 from offnac.report.chart import Chart, Series
-from offnac.report.curves import Band
+from offnac.report.lines import histogram_chart, line
 from offnac.report.numbers import plain
 from offnac.report.page import Section
 from offnac.report.table import Cell, Column, number, table
@@ -27,14 +26,13 @@ def write(result: dict[str, Any], path: Path) -> Path:
         Section("actions", "Actions", _actions(result)),
         Section("features", "Observations", _features(result)),
         Section("behaviour", "The behaviour’s probabilities", _behaviour(result["behaviour"])),
-        Section("notes", "Notes on the log", _list(result["warnings"])),
+        Section("notes", "Notes on the log", sentences(result["warnings"])),
     ]
     html = page.document(
         f"Audit of {result['log']}",
         _introduction(result),
-        [section for section in sections if section.body],
-        f"<p>Written by offnac {escape(versions().get('offnac', ''))}, {now()[:10]}. "
-        "Everything is in this one file.</p>",
+        sections,
+        page.signature({"versions": versions(), "date": now()}),
     )
     return page.save(path, html)
 
@@ -50,7 +48,7 @@ def _introduction(result: dict[str, Any]) -> str:
     first, *rest = result["reasons"]
     return (
         f'{said}\n<div class="tile"><p>Verdict</p><b class="{kind}">{escape(result["verdict"])}</b>'
-        f"<p>{escape(_sentence(first))}</p>{_list(rest)}</div>"
+        f"<p>{escape(_sentence(first))}</p>{sentences(rest)}</div>"
     )
 
 
@@ -77,8 +75,8 @@ def _policy(result: dict[str, Any]) -> str:
         "step",
         "share",
         [
-            Series("barely held by the log", {"share": _line(steps, path["barely_held"])}, 1),
-            Series("episodes still going", {"share": _line(steps, path["there"])}, 0, 1),
+            Series("barely held by the log", {"share": line(steps, path["barely_held"])}, 1),
+            Series("episodes still going", {"share": line(steps, path["there"])}, 0, 1),
         ],
     )
     facts = page.facts(
@@ -92,11 +90,12 @@ def _policy(result: dict[str, Any]) -> str:
             ("discount factor γ", numbers["gamma"]),
         ]
     )
+    weights = histogram_chart("wρ of the log’s rows", "wρ", "rows", numbers["histogram"])
     return (
         "<p>Weight is discounted time. The policy is followed through the log: from a logged start each of "
         "its steps is taken over from one of the nearest logged rows with the same action. Where those rows "
         "are farther away than logged rows usually are from each other, the log barely holds the step.</p>\n"
-        f'{facts}\n<div class="charts">{chart.html("h3")}</div>\n'
+        f'{facts}\n<div class="charts">{chart.html("h3")}{weights}</div>\n'
         + table("How unevenly the rows count for the policy", columns, rows)
     )
 
@@ -111,7 +110,7 @@ def _episodes(result: dict[str, Any]) -> str:
         values = (found["mean"], found["sd"], quantiles["0"], quantiles["0.5"], quantiles["1"])
         rows.append([name[:-1], *(number(value, 2) for value in values)])
     charts = "".join(
-        _histogram(title, x, result[name]["histogram"])
+        histogram_chart(title, x, "episodes", result[name]["histogram"])
         for name, title, x in (
             ("returns", "Returns, undiscounted", "return"),
             ("lengths", "Lengths", "steps"),
@@ -170,8 +169,8 @@ def _behaviour(behaviour: dict[str, Any]) -> str:
         "fitted probability",
         "frequency",
         [
-            Series("what came true", {"share": _line(predicted, observed)}, 0),
-            Series("a perfect fit", {"share": _line([0, 1], [0, 1])}, 1, 2),
+            Series("what came true", {"share": line(predicted, observed)}, 0),
+            Series("a perfect fit", {"share": line([0, 1], [0, 1])}, 1, 2),
         ],
     )
     return (
@@ -181,25 +180,11 @@ def _behaviour(behaviour: dict[str, Any]) -> str:
     )
 
 
-def _histogram(title: str, x: str, histogram: dict[str, list[float]]) -> str:
-    """The outline of the bars."""
-    edges, counts = np.repeat(histogram["edges"], 2), np.repeat(histogram["counts"], 2)
-    outline = _line(edges, np.concatenate([[0], counts, [0]]))
-    return Chart(title, x, "episodes", [Series("episodes", {"count": outline})]).html("h3")
-
-
-def _line(x: Sequence[float] | Any, y: Sequence[float] | Any) -> Band:
-    """A curve without a band."""
-    places: Any = np.array([float(f"{value:.5g}") for value in x])
-    nothing = np.full(len(places), np.nan)
-    return Band(places, np.asarray(y, float), nothing, nothing)
-
-
 def _share(value: float) -> Cell:
     return Cell(f"{value:.1%}", value)
 
 
-def _list(texts: list[str]) -> str:
+def sentences(texts: list[str]) -> str:
     return f"<ul>{''.join(f'<li>{escape(_sentence(text))}</li>' for text in texts)}</ul>" if texts else ""
 
 

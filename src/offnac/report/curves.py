@@ -10,6 +10,7 @@ from pyarrow import ArrowException
 
 from offnac.errors import UserError
 from offnac.evaluation.statistics import interquartile_mean
+from offnac.experiments.curves import of_seed
 
 POINTS = 160
 """How many points a curve keeps; between them a running average hardly moves."""
@@ -59,15 +60,36 @@ def read(path: Path) -> dict[Key, dict[str, Band]]:
     return found
 
 
+def so_far(out: Path, summary: dict[str, Any]) -> dict[Key, dict[str, Band]]:
+    """The same from the records of the finished runs themselves, while others are at work."""
+    found = {}
+    for cell in summary["cells"]:
+        folder = out / "runs" / f"{cell['cell']}-{cell['preset']}"
+        seeds = [of_seed(folder / f"seed-{seed}") for seed in cell["seeds"]]
+        found[cell["cell"], cell["preset"]] = {
+            name: _band(
+                np.repeat(cell["seeds"], [len(seed["episode"]) for seed in seeds]),
+                np.concatenate([seed["episode"] for seed in seeds]),
+                np.concatenate([seed[name] for seed in seeds]),
+            )
+            for name in AVERAGES
+        }
+    return found
+
+
 def reduce(curves: NDArray[Any]) -> Band:
     """The band of curves [seed, episode], at evenly spaced episodes, the first and the last among them."""
-    count = curves.shape[1]
-    x = np.unique(np.linspace(0, count - 1, min(count, POINTS)).round().astype(int))
+    x = evenly(curves.shape[1])
     # A diverged seed counts as the worst of all, not as missing.
     kept = np.where(np.isnan(curves[:, x]), -np.inf, curves[:, x]).astype(float)
     with np.errstate(invalid="ignore"):
         low, high = np.quantile(kept, (0.25, 0.75), axis=0)
         return Band(x, interquartile_mean(kept, axis=0), low, high)
+
+
+def evenly(count: int) -> NDArray[np.int64]:
+    """At most ``POINTS`` of the numbers below ``count``, the first and the last among them."""
+    return np.unique(np.linspace(0, count - 1, min(count, POINTS)).round().astype(int))
 
 
 def spans_decades(values: ArrayLike) -> bool:

@@ -4,6 +4,7 @@ from base64 import b64encode
 from html import escape
 
 from offnac.report.animation import Film
+from offnac.report.numbers import plain
 
 
 def film(title: str, caption: str, shown: Film) -> str:
@@ -19,6 +20,11 @@ def film(title: str, caption: str, shown: Film) -> str:
         # Only the script can stop a GIF, so the button appears with it.
         f'<button type="button" hidden aria-label="Pause or play {escape(title)}"></button>\n</figure>'
     )
+
+
+def caption(shown: Film, whose: str) -> str:
+    first = "" if shown.ended else "the first "
+    return f"{whose}: return {plain(shown.total, 0)} in {first}{shown.steps} steps"
 
 
 def _inline(kind: str, data: bytes) -> str:

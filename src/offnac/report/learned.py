@@ -23,6 +23,10 @@ class Learned(NamedTuple):
     film: Film
 
 
+def film_steps(task: str) -> int:
+    return STEPS.get(task, MOST_STEPS)
+
+
 def films(out: Path, summary: dict[str, Any]) -> list[Learned]:
     """A film for each task of which a policy folder is there."""
     tasks = dict.fromkeys(cell["environment"] for cell in summary["cells"])
@@ -37,9 +41,7 @@ def _film(out: Path, summary: dict[str, Any], task: str) -> Learned | None:
             if not folder.is_dir():
                 continue
             try:
-                return Learned(
-                    cell, seed, record(load_policy(folder), task, seed, STEPS.get(task, MOST_STEPS))
-                )
+                return Learned(cell, seed, record(load_policy(folder), task, seed, film_steps(task)))
             except UserError:
                 continue  # diverged or damaged: another one may not be
     return None

@@ -1,11 +1,12 @@
 """The document around a report: one file with everything in it, that asks nothing of any network."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from offnac import files
+from offnac.report.numbers import duration
 
 HERE = Path(__file__).parent
 
@@ -21,8 +22,12 @@ class Section(NamedTuple):
     body: str
 
 
-def document(title: str, introduction: str, sections: list[Section], footer: str = "") -> str:
-    """A whole page. ``introduction`` and ``footer`` are HTML, as the sections' bodies are."""
+def document(
+    title: str, introduction: str, sections: Sequence[Section], footer: str = "", live: str = ""
+) -> str:
+    """A whole page of the sections that have a body. ``introduction`` and ``footer`` are HTML, as the bodies
+    are. ``live`` is the state that the page shows, where a server tells of the next one."""
+    sections = [section for section in sections if section.body]
     links = "".join(f'<li><a href="#{section.name}">{escape(section.title)}</a></li>' for section in sections)
     bodies = "\n".join(
         f'<section id="{section.name}" aria-labelledby="{section.name}-title">\n'
@@ -34,7 +39,7 @@ def document(title: str, introduction: str, sections: list[Section], footer: str
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}{"; connect-src 'self'" if live else ""}">
 <link rel="icon" href="data:,">
 <title>{escape(title)}</title>
 <style>
@@ -54,9 +59,51 @@ def document(title: str, introduction: str, sections: list[Section], footer: str
 {_part("page.js")}</script>
 <script>
 {_part("chart.js")}</script>
-</body>
+{_live(live)}</body>
 </html>
 """
+
+
+def _live(state: str) -> str:
+    if not state:
+        return ""
+    return f'<script data-state="{escape(state)}">\n{_part("live.js")}</script>\n'
+
+
+def tile(name: str, value: str, what: str, kind: str = "") -> str:
+    """One number that matters; ``kind`` is good or bad."""
+    return (
+        f'<div class="tile"><p>{escape(name)}</p><b class="{kind}">{escape(value)}</b>'
+        f'<p class="quiet">{escape(what)}</p></div>'
+    )
+
+
+def run_settings(run: dict[str, Any]) -> str:
+    """What was asked of a run; and all that it was run with, for those who want to know."""
+    everything = settings(run["settings"])
+    return f"{settings(run['request'])}\n<details><summary>Every setting</summary>{everything}</details>"
+
+
+def provenance(run: dict[str, Any]) -> str:
+    """What run.json says of how a run was made."""
+    seeds = run["seeds"]
+    return facts(
+        [
+            ("date", run["date"]),
+            ("seeds", f"{seeds[0]} to {seeds[-1]} ({len(seeds)})"),
+            ("time", duration(run["seconds"])),
+            ("device", run.get("device") or "unknown"),
+            *run["versions"].items(),
+        ]
+    )
+
+
+def signature(of: dict[str, Any]) -> str:
+    """The footer of a page about ``of``, which says when and by which version it was made."""
+    return (
+        f"<p>Written by offnac {escape(of['versions'].get('offnac', ''))}, {escape(of['date'][:10])}. "
+        "Everything is in this one file.</p>"
+    )
 
 
 def save(path: Path, html: str) -> Path:

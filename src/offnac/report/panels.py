@@ -27,6 +27,10 @@ class Curve(NamedTuple):
         return algorithm(self.cell)
 
     @property
+    def off_policy(self) -> bool:
+        return _side(self.cell) == "Off-policy"
+
+    @property
     def natural(self) -> bool:
         return self.cell["algorithm"].endswith("nac")
 

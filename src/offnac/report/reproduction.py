@@ -6,12 +6,15 @@ from typing import Any
 
 from offnac import files
 from offnac.errors import UserError
-from offnac.report import curves, learned, page, panels, results
+from offnac.report import curves, health, learned, page, panels, results
 from offnac.report.chart import Chart, Level, Series
-from offnac.report.film import film
-from offnac.report.numbers import duration, plain
+from offnac.report.film import caption, film
+from offnac.report.learned import Learned
+from offnac.report.numbers import duration
 from offnac.report.page import Section
 from offnac.report.panels import Figure, Panel
+from offnac.report.progress import runs_under_way
+from offnac.report.records import band, read
 
 REPORT = "report.html"
 PRESETS = {
@@ -19,31 +22,45 @@ PRESETS = {
     "paper": "the settings as the paper’s tables print them",
     "robust": "the same structure, made to hold on every seed",
 }
+HEALTH = {
+    "effective_sample_size": ("Effective sample size of wρ, as a share of the rows", "share"),
+    "entropy": ("Entropy of the policy, as a share of the uniform one’s", "share"),
+}
 AT_FIRST = ("robust", "published")
 """Presets whose curves are on show when the page opens."""
 
 
 def write(out: Path) -> Path:
     """Write the page from OUT/summary.json, OUT/curves.parquet and the policies in OUT/runs."""
+    return page.save(out / REPORT, document(out))
+
+
+def document(out: Path, thorough: bool = False, live: str = "") -> str:
+    """The page; ``thorough``: with weights and values of the policies that are shown, which takes a while.
+    ``live``: of what is under way, too."""
     summary = files.read_json(out / "summary.json")
-    bands = curves.read(out / "curves.parquet")
     try:
-        if not summary["cells"]:
+        if not summary["cells"] and not live:
             raise UserError(f"{out} has no finished run yet; go on with offnac reproduce --resume")
-        html = _page(out, summary, panels.figures(summary, bands))
+        finished = (out / "curves.parquet").exists() and not summary.get("unfinished")
+        bands = curves.read(out / "curves.parquet") if finished or not live else curves.so_far(out, summary)
+        return _page(out, summary, panels.figures(summary, bands), thorough, live)
     except (KeyError, TypeError) as error:
         raise UserError(
             f"{out / 'summary.json'} does not describe a reproduction (trouble with {error}); "
             "run offnac reproduce again"
         ) from error
-    return page.save(out / REPORT, html)
 
 
-def _page(out: Path, summary: dict[str, Any], figures: list[Figure]) -> str:
+def _page(out: Path, summary: dict[str, Any], figures: list[Figure], thorough: bool, live: str) -> str:
+    films = learned.films(out, summary)
     sections = [
-        Section("results", "Results", _RESULTS + results.results(summary["cells"])),
-        Section("policies", "Learned policies at work", _films(out, summary)),
+        Section("progress", "Runs under way", runs_under_way(out, summary.get("unfinished", []))),
+        Section("results", "Results", _results(summary["cells"])),
+        Section("policies", "Learned policies at work", _films(films)),
         Section("curves", "Training curves", _charts(summary, figures)),
+        Section("health", "Effective sample size and entropy", _health(out, summary)),
+        Section("learned", "Weights and values", _diagnoses(out, films) if thorough else ""),
         Section("improvement", "Natural against plain", _improvement(summary["improvement"])),
         Section("settings", "Settings", _settings(summary)),
         Section("provenance", "How it was made", _provenance(summary)),
@@ -51,9 +68,9 @@ def _page(out: Path, summary: dict[str, Any], figures: list[Figure]) -> str:
     return page.document(
         "The paper’s tables and figures, across seeds",
         _introduction(summary),
-        [section for section in sections if section.body],
-        f"<p>Written by offnac {escape(summary['versions'].get('offnac', ''))}, "
-        f"{escape(summary['date'][:10])}. Everything is in this one file.</p>",
+        sections,
+        page.signature(summary),
+        live,
     )
 
 
@@ -83,7 +100,7 @@ def _unfinished(summary: dict[str, Any]) -> str:
 
 
 def _seeds(summary: dict[str, Any]) -> str:
-    counts = sorted({cell["test"]["seeds"] for cell in summary["cells"]})
+    counts = sorted({cell["test"]["seeds"] for cell in summary["cells"]}) or [0]
     many = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     return f"{many} seed{'' if counts == [1] else 's'}"
 
@@ -93,6 +110,10 @@ _RESULTS = (
     "policy. Off-policy, that checkpoint is chosen by running the learned policy in the simulator; the final "
     "policy needs none. Click a header to sort.</p>\n"
 )
+
+
+def _results(cells: list[dict[str, Any]]) -> str:
+    return _RESULTS + results.results(cells) if cells else ""
 
 
 def _improvement(rows: list[dict[str, Any]]) -> str:
@@ -105,18 +126,14 @@ def _improvement(rows: list[dict[str, Any]]) -> str:
     )
 
 
-def _films(out: Path, summary: dict[str, Any]) -> str:
+def _films(films: list[Learned]) -> str:
     shown = []
-    for cell, seed, played in learned.films(out, summary):
-        first = "" if played.ended else "the first "
-        shown.append(
-            film(
-                panels.task(cell["environment"]),
-                f"{panels.algorithm(cell)}, preset {cell['preset']}, seed {seed}, the middle one of "
-                f"{cell['test']['seeds']}: return {plain(played.total, 0)} in {first}{played.steps} steps",
-                played,
-            )
+    for cell, seed, played in films:
+        whose = (
+            f"{panels.algorithm(cell)}, preset {cell['preset']}, seed {seed}, the middle one of "
+            f"{cell['test']['seeds']}"
         )
+        shown.append(film(panels.task(cell["environment"]), caption(played, whose), played))
     return f'<div class="films">\n{"".join(shown)}\n</div>' if shown else ""
 
 
@@ -154,7 +171,39 @@ def _checked(on: bool) -> str:
     return " checked" if on else ""
 
 
-def _chart(panel: Panel, presets: list[str], at_first: list[str]) -> str:
+def _health(out: Path, summary: dict[str, Any]) -> str:
+    """Of every run, how much its data told it and how sure of itself it became."""
+    records = {
+        (cell["cell"], cell["preset"]): read(folder, cell["seeds"], "episodes")
+        for cell in summary["cells"]
+        if (folder := out / "runs" / f"{cell['cell']}-{cell['preset']}").is_dir()
+    }
+    parts = []
+    for column, (title, y) in HEALTH.items():
+        bands = {key: {column: found} for key, rows in records.items() if (found := band(rows, column))}
+        charts = "\n".join(
+            _chart(panel, summary["presets"], summary["presets"], y, compare=False)
+            for figure in panels.figures(summary, bands)
+            for panel in figure.panels
+            if column != "effective_sample_size" or any(curve.off_policy for curve in panel.curves)
+        )
+        if charts:
+            parts.append(f'<h3>{title}</h3>\n<div class="charts">\n{charts}\n</div>')
+    return "\n".join(parts)
+
+
+def _diagnoses(out: Path, films: list[Learned]) -> str:
+    parts = []
+    for cell, seed, _ in films:
+        folder = out / "runs" / f"{cell['cell']}-{cell['preset']}"
+        name = f"{panels.task(cell['environment'])}, {panels.algorithm(cell)}, preset {cell['preset']}"
+        parts.append(f"<h3>{escape(name)}</h3>\n{health.of_seed(folder, seed)}")
+    return "\n".join(parts)
+
+
+def _chart(
+    panel: Panel, presets: list[str], at_first: list[str], y: str = "running average", compare: bool = True
+) -> str:
     # The preset that is meant to be looked at has the plain line.
     styles = sorted(presets, key=lambda preset: (preset != "robust", presets.index(preset)))
     series = [
@@ -175,11 +224,11 @@ def _chart(panel: Panel, presets: list[str], at_first: list[str]) -> str:
     chart = Chart(
         title=panel.title,
         x="training episode",
-        y="running average",
+        y=y,
         series=series,
-        levels=tuple(levels.values()),
+        levels=tuple(levels.values()) if compare else (),
         compared="Dotted, the paper’s test result",
-        log=panel.log,
+        log=compare and panel.log,
     )
     return chart.html()
 

@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from offnac import files
+from offnac import extras, files
 from offnac.errors import UserError
 from offnac.report.animation import LAST, Film
 
@@ -49,12 +49,5 @@ def _write_mp4(film: Film, path: Path) -> None:
 
 def _ffmpeg() -> str:
     """The program's path."""
-    try:
-        from imageio_ffmpeg import get_ffmpeg_exe
-
-        return str(get_ffmpeg_exe())
-    except (ImportError, RuntimeError) as error:
-        raise UserError(
-            "an MP4 needs the package imageio-ffmpeg; install it with pip install 'offnac[video]', "
-            "or give --out a name that ends in .gif"
-        ) from error
+    module = extras.load("imageio_ffmpeg", "a film as .mp4 (a .gif does not) needs", "video")
+    return str(module.get_ffmpeg_exe())

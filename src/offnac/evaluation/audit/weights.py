@@ -19,6 +19,8 @@ ROWS = 1 << 14
 """Rows that w is estimated from."""
 STARTS = 1 << 10
 CHUNK = 1 << 16
+BINS = 40
+"""Of the weights' histogram."""
 
 ESTIMATOR = LeastSquares(features=Fourier(256), ridge=1e-3)
 """More rows than in learning bear more features and less shrinking towards w = 1."""
@@ -37,6 +39,7 @@ def weigh(log: Log, policy: Probabilities, gamma: float, seed: int) -> dict[str,
             "episodes": _effective(np.bincount(log.episode, weights=omega)),
         },
         "tails": {"rho": _tail(rho), "w_rho": _tail(omega)},
+        "histogram": histogram(omega),
         "mean_rho": float(rho.mean()),
         "mean_rho_se": float(rho.std() / len(rho) ** 0.5),
     }
@@ -93,6 +96,13 @@ def _effective(weights: NDArray[Any]) -> float:
     """(Σω)²/Σω²: how many equal weights would tell as much."""
     squares = float((weights**2).sum())
     return float(weights.sum() ** 2 / squares) if squares > 0 else 0.0
+
+
+def histogram(weights: NDArray[Any]) -> dict[str, list[float]]:
+    """Up to the 99th percentile, above which all count as the last bar."""
+    top = max(float(np.quantile(weights, 0.99)), 2.0)
+    counts, edges = np.histogram(np.minimum(weights, top), BINS, (0.0, top))
+    return {"edges": edges.tolist(), "counts": counts.tolist()}
 
 
 def _tail(weights: NDArray[np.float64]) -> dict[str, float]:
