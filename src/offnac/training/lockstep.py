@@ -92,6 +92,8 @@ class _Group:
     ) -> None:
         self.experiment, self.folders, self.report = experiment, folders, report
         self.spec, count = environment.spec, WIDTH
+        # On the device once: numbers of the host's would be carried there anew by every call.
+        self.algorithm, self.protocol = jax.device_put((experiment.algorithm, experiment.protocol))
         runs: list[Any] = []
         self.records = []
         for folder in folders:
@@ -175,10 +177,10 @@ class _Group:
 
     def _tick(self) -> NDArray[np.bool_]:
         """Step every simulator once; which seeds ended a whole episode."""
-        algorithm, protocol = self.experiment.algorithm, self.experiment.protocol
+        protocol = self.experiment.protocol
         action, prob = programs.act(
-            algorithm,
-            protocol,
+            self.algorithm,
+            self.protocol,
             self.spec,
             self.learner.theta,
             self.observation,
@@ -193,7 +195,7 @@ class _Group:
             for seed in _indices(training):
                 self.rows[seed].append(tuple(column[seed] for column in transition))
         elif np.any(training):
-            self.learner = programs.learn(algorithm, protocol, self.learner, transition, training)
+            self.learner = programs.learn(self.algorithm, self.protocol, self.learner, transition, training)
         self._gather_ratios(transition, done)
         train_done, evaluation_done = training & done, (self.phase == Phase.EVALUATE) & done
         for seed in _indices(train_done):
@@ -237,8 +239,8 @@ class _Group:
         if not np.any(complete):
             return
         self.learner, self.ess = programs.estimate_ratios(
-            self.experiment.algorithm,
-            self.experiment.protocol,
+            self.algorithm,
+            self.protocol,
             self.learner,
             self.ratio_rows,
             self.ratio_weight,
@@ -256,8 +258,8 @@ class _Group:
         self.memories[seed].keep(self.rows[seed])
         self.rows[seed] = []
         learner, ess = programs.learn_one(
-            self.experiment.algorithm,
-            self.experiment.protocol,
+            self.algorithm,
+            self.protocol,
             jax.tree.map(lambda leaf: leaf[seed], self.learner),
             self.memories[seed].now(),
             self.run.key[seed],
@@ -276,10 +278,9 @@ class _Group:
     def _end_episodes(self, ended: NDArray[np.bool_]) -> None:
         evaluation = _played(self.total.copy(), self.step.copy(), self.surprise.copy())
         trained = _played(*(part.copy() for part in self.trained))
-        self.run, record = programs.book(
-            self.experiment.protocol, self.run, self.learner, trained, evaluation, self.ess, ended
+        self.run, self.learner, record = programs.book(
+            self.protocol, self.run, self.learner, trained, evaluation, self.ess, ended
         )
-        self.learner = programs.select(jnp.asarray(ended), self.run.learner, self.learner)
         rows = jax.device_get(record)
         for seed in _indices(ended):
             one = Record(*(column[seed : seed + 1] for column in rows))

@@ -123,7 +123,7 @@ def book(
     evaluation: Played,
     ess: Float[Array, " seeds"],
     mask: Bool[Array, " seeds"],
-) -> tuple[Run, Record]:
-    """End the episode of the seeds in the mask."""
+) -> tuple[Run, State, Record]:
+    """End the episode of the seeds in the mask: their runs, all learners as they go on, the records."""
     after, record = jax.vmap(partial(finish_episode, protocol))(run, learner, train, evaluation, ess)
-    return select(mask, after, run), record
+    return select(mask, after, run), select(mask, after.learner, learner), record
