@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from offnac import api, cli, presets
+from offnac import api, cli, learning, presets
 from offnac.errors import UserError
+from offnac.presets.from_log import LogRow
 from offnac.settings_file import read_settings, write_settings
 from offnac.transition import Spec
 
@@ -79,3 +80,19 @@ def test_train_takes_a_file(tmp_path, capsys):
     api.train("tabular-chain", "nac", settings=same, **options)
     with pytest.raises(UserError, match="was begun with settings = "):
         api.train("tabular-chain", "nac", settings=same | {"kl": 0.1}, **options)
+
+
+def test_learn_takes_settings_of_its_own(tmp_path, monkeypatch):
+    class Built(Exception):
+        pass
+
+    def from_log(*arguments, row, **options):
+        raise Built(row)
+
+    monkeypatch.setattr(learning, "from_log", from_log)
+    api.collect("tabular-chain", steps=300, out=tmp_path / "log.parquet")
+    with pytest.raises(Built) as built:
+        learning.learn(tmp_path / "log.parquet", out=tmp_path / "run", settings={"kl": 0.5, "actor": [8]})
+    assert built.value.args[0] == LogRow(kl=0.5, actor=(8,))
+    with pytest.raises(UserError, match="no setting 'klx'"):
+        learning.learn(tmp_path / "log.parquet", out=tmp_path / "run", settings={"klx": 0.5})

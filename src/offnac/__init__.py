@@ -25,6 +25,7 @@ _HOMES = {
     "read_log": "offnac.logs",
     "train": "offnac.api",
     "train_seeds": "offnac.training.stream",
+    "tune": "offnac.tuning.tune",
     "watch": "offnac.report.watching",
     "write_report": "offnac.report.folder",
 }

@@ -4,7 +4,7 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
@@ -18,11 +18,13 @@ from offnac.evaluation.audit import audit
 from offnac.evaluation.off_policy import ope
 from offnac.logs import Log, read_log
 from offnac.logs.propensity import known_behaviour
-from offnac.presets.from_log import ALGORITHMS, from_log
+from offnac.presets.changes import changed
+from offnac.presets.from_log import ALGORITHMS, DEFAULT, from_log
 from offnac.provenance import device, now, versions
 from offnac.run_folder import RUN, require_seeds, require_workers
 from offnac.saved_policy import load_policy
 from offnac.settings import describe
+from offnac.settings_file import read_settings
 from offnac.suggestions import did_you_mean
 from offnac.training.from_log.data import telling_rows
 from offnac.training.from_log.seeds import LearnUpdate, Report, learn_seeds
@@ -47,6 +49,7 @@ def learn(
     workers: int | None = None,
     resume: bool = False,
     track: str | Sequence[str] = (),
+    settings: Mapping[str, Any] | Path | str | None = None,
     report: Report = lambda update: None,
     stop: Event | None = None,
     **columns: Any,
@@ -55,7 +58,8 @@ def learn(
 
     ``out/policy`` is the chosen policy; ``out/seed-*`` hold each seed's chosen and last policy, its history
     and what held-out episodes say of the candidates along the way. ``columns`` are :func:`read_log`'s;
-    ``track`` names where the runs are shown as they go: tensorboard, wandb, or both.
+    ``track`` names where the runs are shown as they go: tensorboard, wandb, or both; ``settings`` are changes
+    of :class:`LogRow`, or a file of them.
     """
     out, stop = Path(out), stop or Event()
     require_seeds(seeds, first_seed)
@@ -70,22 +74,25 @@ def learn(
     if algorithm != "bc":
         _require_something_to_learn(log, gamma)
     log_units = units(log)
-    experiment = from_log(algorithm, log.spec, log_units.reward, gamma=gamma, iterations=iterations)
+    changes = None if settings is None else read_settings(settings, "learn")
+    row = {} if changes is None else {"row": changed(DEFAULT, changes, log.spec)}
+    experiment = from_log(algorithm, log.spec, log_units.reward, gamma=gamma, iterations=iterations, **row)
     request = {
         "algorithm": algorithm,
         "gamma": gamma,
         "iterations": iterations,
         "log": _fingerprint(log),
+        **({} if changes is None else {"settings": changes}),
     }
-    settings = {"algorithm": describe(experiment.algorithm), "drawing": describe(experiment.drawing)}
-    before = run_folder.before(out, run_folder.LEARNING, request, settings, resume)
+    described = {"algorithm": describe(experiment.algorithm), "drawing": describe(experiment.drawing)}
+    before = run_folder.before(out, run_folder.LEARNING, request, described, resume)
     all_seeds = list(range(first_seed, first_seed + seeds))
     record = {
         "format": run_folder.LEARNING,
         "request": request,
         "source": str(source) if isinstance(source, str | Path) else None,
         "seeds": sorted({*before.get("seeds", ()), *all_seeds}),
-        "settings": settings,
+        "settings": described,
         "device": device(),
         "versions": versions(),
         "date": now(),

@@ -10,11 +10,24 @@ import sys
 from collections.abc import Sequence
 
 from offnac import compile_cache, files
-from offnac.cli import audit, collect, convert, evaluate, export, learn, ope, report, reproduce, train, watch
+from offnac.cli import (
+    audit,
+    collect,
+    convert,
+    evaluate,
+    export,
+    learn,
+    ope,
+    report,
+    reproduce,
+    train,
+    tune,
+    watch,
+)
 from offnac.cli.command import Parser
 from offnac.errors import Stopped, UserError
 
-COMMANDS = (collect, convert, audit, learn, ope, train, evaluate, watch, report, export, reproduce)
+COMMANDS = (collect, convert, audit, learn, ope, train, evaluate, watch, report, export, tune, reproduce)
 """In the order of --help."""
 
 

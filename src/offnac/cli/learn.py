@@ -28,12 +28,9 @@ def add(commands: Commands) -> None:
         help="natural gradient (offnac, the default), plain gradient (offac), imitation of the log (bc)",
     )
     parser.add_argument("--resume", action="store_true", help="go on where a stopped run in DIR was")
-    parser.add_argument(
-        "--seeds", type=int, default=1, metavar="N", help="how many runs to choose from (default 1)"
-    )
-    options.add_seed(parser)
-    parser.add_argument("--workers", type=int, metavar="N", help="cores to use (default: all)")
+    options.add_seeds(parser, 1, "how many runs to choose from")
     options.add_track(parser)
+    options.add_settings(parser, "learn")
     parser.add_argument(
         "--gamma", type=float, default=0.99, metavar="G", help="discount factor γ, in (0, 1) (default 0.99)"
     )
@@ -62,6 +59,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             workers=arguments.workers,
             resume=arguments.resume,
             track=arguments.track,
+            settings=arguments.settings,
             report=report,
             stop=stop,
             **vars(options.columns(arguments)),
