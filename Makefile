@@ -40,12 +40,15 @@ endef
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(STAMP)  ## a first tour: write a log, train a policy, evaluate it (everything goes under out/run)
+run: $(STAMP)  ## the whole story in about a minute: a log, a policy learned from it, its worth, a film (out/run)
 	@rm -rf out/run
 	@mkdir -p out/run
 	$(OFFNAC) collect CartPole-v1 --steps 22000 --out out/run/cartpole.parquet
-	$(OFFNAC) train CartPole-v1 --algorithm nac --preset published --seeds 2 --out out/run/cartpole-nac
-	$(OFFNAC) evaluate out/run/cartpole-nac/seed-0/best CartPole-v1 --episodes 1000
+	$(OFFNAC) learn out/run/cartpole.parquet --out out/run/learned
+	$(OFFNAC) evaluate out/run/learned CartPole-v1 --episodes 1000
+	$(OFFNAC) audit out/run/cartpole.parquet out/run/learned --html out/run/audit.html --quiet > /dev/null
+	$(OFFNAC) watch out/run/learned CartPole-v1 --out out/run/policy.gif
+	@echo "The policy at work: out/run/policy.gif. What the log can tell of it: out/run/audit.html."
 
 test: lint  ## lint, then run the tests (ARGS="-k name" passes arguments on to pytest)
 	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --maxprocesses 8 --dist worksteal $(ARGS)

@@ -31,15 +31,17 @@ def picture() -> str:
         panels.setdefault(title, []).append(cell)
     # Letters as outlines: every viewer shows the same.
     with matplotlib.rc_context(STYLE | {"svg.fonttype": "path"}):
-        drawing = Figure(figsize=(2.5 * len(panels), 3.4), layout="constrained")
-        for axes, (title, shown) in zip(
-            np.atleast_1d(drawing.subplots(1, len(panels))), panels.items(), strict=True
-        ):
+        rows = -(-len(panels) // 2)
+        drawing = Figure(figsize=(6.6, 0.3 + 2.4 * rows), layout="constrained")
+        places = drawing.subplots(rows, 2, squeeze=False).flat
+        for axes, (title, shown) in zip(places, panels.items(), strict=False):
             _panel(axes, title, shown)
+        for axes in drawing.axes[len(panels) :]:
+            axes.remove()
         seeds = max(len(cell["seeds"]) for cell in cells)
         drawing.suptitle(
             f"Test return of {seeds} seeds (dots; bar: interquartile mean) and of the paper's one run (line)",
-            fontsize=10.5,
+            fontsize=9.5,
         )
         with io.StringIO() as text:
             drawing.savefig(text, format="svg", metadata=KINDS["svg"])
