@@ -9,7 +9,7 @@ from pathlib import Path
 def enable() -> None:
     """Tell JAX, before it is imported, where to keep programs; a cache that is named already stays."""
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(folder()))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 
 
 def folder() -> Path:
