@@ -26,7 +26,7 @@ def benchmark():
 
 @pytest.fixture(scope="module")
 def cells(benchmark):
-    return benchmark.tabular(mdps=2, logs=20, episodes=50, horizons=(10, 100), first_seed=0)
+    return list(benchmark.tabular(mdps=2, logs=20, episodes=50, horizons=(10, 100), first_seed=0))
 
 
 def test_the_recommended_interval_covers_the_truth(cells):

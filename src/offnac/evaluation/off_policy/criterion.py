@@ -30,3 +30,9 @@ class Criterion:
         if kept >= 1.0:
             return self.steps
         return (1.0 - (0.0 if isinf(self.steps) else kept**self.steps)) / (1.0 - kept)
+
+    def bounds(self, rewards: ArrayLike) -> tuple[float, float]:
+        """The least and the greatest value that such rewards can make, in a task that may end at any step."""
+        r = np.asarray(rewards)
+        low, high, span = float(r.min()), float(r.max()), self.span()
+        return min(low, low * span), max(high, high * span)

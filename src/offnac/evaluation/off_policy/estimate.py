@@ -26,6 +26,11 @@ class Estimate(NamedTuple):
     high: float
 
 
+def within(estimate: Estimate, bounds: tuple[float, float]) -> Estimate:
+    """The estimate and its interval, moved to what is possible at all."""
+    return Estimate(*(float(number) for number in np.clip(estimate, *bounds)))
+
+
 def from_influence(value: float, influence: NDArray[np.float64]) -> Estimate:
     """The interval of an estimate whose episodes have these influences (of which the mean is taken away)."""
     groups = min(len(influence), GROUPS)
@@ -50,9 +55,12 @@ def _times(groups: int) -> NDArray[np.float64]:
     return rng.multinomial(groups, np.full(groups, 1.0 / groups), size=RESAMPLES).astype(float)
 
 
-def from_replicates(values: NDArray[np.float64]) -> Estimate:
-    """The mean of a few fits, each to a resample of the episodes, and Student's interval by their SD: what
-    the whole fit owes to chance, its own random numbers included."""
-    mean, sd = values.mean(), values.std(ddof=1)
-    reach = stats.t.ppf((1.0 + CONFIDENCE) / 2.0, len(values) - 1) * sd
-    return Estimate(float(mean), float(mean - reach), float(mean + reach))
+def widened(estimate: Estimate, fits: NDArray[np.float64]) -> Estimate:
+    """The estimate, the mean of a few fits, with what their random numbers do to it: Student's interval of
+    that mean, added to both sides as independent errors add."""
+    spread = fits.std(ddof=1) / len(fits) ** 0.5
+    reach = float(stats.t.ppf((1.0 + CONFIDENCE) / 2.0, len(fits) - 1) * spread)
+    value, low, high = estimate
+    return Estimate(
+        value, value - float(np.hypot(value - low, reach)), value + float(np.hypot(high - value, reach))
+    )

@@ -37,12 +37,12 @@ class Evidence:
         steps = np.log(np.maximum(self.rho, np.finfo(np.float32).tiny))
         total = np.cumsum(steps)
         before = (total - steps)[self.log.starts]
-        return np.clip(total - before[self.log.episode], -EXTREME, EXTREME)
+        return np.asarray(total - before[self.log.episode])
 
     @cached_property
     def weight(self) -> NDArray[np.float64]:
         """Π_{i ≤ t} ρ_i: how much likelier π makes the episode so far than μ did."""
-        return np.exp(self.log_weight)
+        return np.exp(np.clip(self.log_weight, -EXTREME, EXTREME))
 
     @cached_property
     def last(self) -> NDArray[np.int64]:

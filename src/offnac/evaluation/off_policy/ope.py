@@ -10,7 +10,9 @@ from offnac.evaluation.audit import audit
 from offnac.evaluation.off_policy import (
     behaviour,
     doubly_robust,
+    marginal,
     marginalised,
+    marginalised_doubly_robust,
     per_decision,
     weighted,
     weighted_per_decision,
@@ -20,7 +22,7 @@ from offnac.evaluation.off_policy.estimate import Estimate
 from offnac.evaluation.off_policy.evidence import Evidence, gather
 from offnac.evaluation.off_policy.fitted import network, tabular
 from offnac.evaluation.off_policy.fitted.table import Table, tabulate
-from offnac.evaluation.off_policy.recommendation import recommend
+from offnac.evaluation.off_policy.recommendation import Weights, recommend
 from offnac.logs import Log
 from offnac.logs.propensity import describe_behaviour, known_behaviour
 from offnac.saved_policy import Policy
@@ -33,8 +35,7 @@ LONGEST = 100_000
 
 class SideBySide(NamedTuple):
     estimates: dict[str, Estimate]
-    effective_sample_size: float
-    """Of wρ, in rows."""
+    weights: Weights
 
 
 def ope(
@@ -58,8 +59,9 @@ def ope(
     criteria = Criterion(gamma), Criterion(1.0, steps)
     discounted = side_by_side(evidence, table, criteria[0], seed, report)
     undiscounted = side_by_side(evidence, table, criteria[1], seed, lambda stages: report(2 + stages))
-    episodes = evidence.effective_episodes(criteria[0])
-    recommended, reason = recommend(discounted.estimates, episodes, log.episodes, log.behaviour)
+    recommended, reason = recommend(
+        discounted.estimates, discounted.weights, log.behaviour, exact=table is not None
+    )
     support = audit(log, policy, gamma=gamma, seed=seed)
     own, own_return = (behaviour.estimate(evidence, criterion) for criterion in criteria)
     return {
@@ -75,8 +77,8 @@ def ope(
         "recommended": recommended,
         "reason": f"{reason}; {support['reasons'][0]}",
         "verdict": support["verdict"],
-        "effective_sample_size": discounted.effective_sample_size,
-        "effective_episodes": episodes,
+        "effective_sample_size": discounted.weights.effective_rows,
+        "effective_episodes": discounted.weights.effective_episodes,
         "behaviour": _both(own, own_return, gamma) | describe_behaviour(log),
         "warnings": list(log.warnings),
     }
@@ -90,22 +92,26 @@ def side_by_side(
     report: Callable[[int], None] = lambda stages: None,
 ) -> SideBySide:
     """Every estimator's answer to one question."""
+    by_row = marginal.weigh(evidence, table, criterion)
     if table is None:
-        fitted = network.fit(evidence, criterion, seed)
+        promised, fitted = network.fit(evidence, by_row, criterion, seed)
     else:
-        fitted = tabular.fit(evidence, table, criterion)
+        promised, fitted = tabular.fit(evidence, table, criterion)
     report(1)
-    by_ratio = marginalised.estimate(evidence, table, fitted, criterion)
     estimates = {
-        "fitted_q": fitted.estimate,
+        "fitted_q": promised,
+        "marginalised_doubly_robust": marginalised_doubly_robust.estimate(
+            evidence, by_row, fitted, criterion
+        ),
         "doubly_robust": doubly_robust.estimate(evidence, fitted, criterion),
-        "marginalised": by_ratio.estimate,
+        "marginalised": marginalised.estimate(evidence, by_row, fitted, criterion),
         "weighted_per_decision": weighted_per_decision.estimate(evidence, fitted, criterion),
         "weighted": weighted.estimate(evidence, fitted, criterion),
         "per_decision": per_decision.estimate(evidence, fitted, criterion),
     }
     report(2)
-    return SideBySide(estimates, by_ratio.effective_sample_size)
+    log, episodes = evidence.log, evidence.effective_episodes(criterion)
+    return SideBySide(estimates, Weights(by_row.effective_sample_size, len(log), episodes, log.episodes))
 
 
 def _both(discounted: Estimate, undiscounted: Estimate, gamma: float) -> dict[str, Any]:

@@ -5,13 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from offnac.evaluation.off_policy.estimate import Estimate
-
 
 class Fitted(NamedTuple):
-    """The estimate E[V̂(s₀)], and Q̂ on every row by a fit that has not seen the row's episode."""
+    """Q̂ on every row by a fit that has not seen the row's episode."""
 
-    estimate: Estimate
     q: NDArray[np.float64]
     """Q̂(s, a)."""
     v: NDArray[np.float64]

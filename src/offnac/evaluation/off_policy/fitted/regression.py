@@ -4,7 +4,6 @@ With a time limit Q̂ also sees how many steps are left (Pardo et al. 2018, "Tim
 learning"): a row teaches every number of them, so that no backward induction is needed.
 """
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -46,10 +45,10 @@ class Rows(NamedTuple):
 class Regression:
     network: Network = static()
     """(s, clock) ↦ Q(s, ·)."""
-    batch: int = static(default=256)
+    target_rate: float
+    """Of the slow copy that gives the targets."""
     rate: float = 1e-2
     """Of Adam, falling to 0."""
-    target_rate: float = 0.1
 
     def q(
         self, psi: Parameters, task: Task, observation: Float[Array, "n d"], left: Float[Array, " n"]
@@ -58,24 +57,17 @@ class Regression:
         return task.unit * evaluate(self.network, psi, jnp.column_stack([observation, clock]))
 
     def fit(
-        self,
-        rows: Rows,
-        drawn: Int[Array, " n"],
-        task: Task,
-        psi: Parameters,
-        key: PRNGKeyArray,
-        steps: int,
+        self, rows: Rows, drawn: Int[Array, "steps b"], task: Task, psi: Parameters, key: PRNGKeyArray
     ) -> Parameters:
-        """ψ after some steps from ψ; row i is drawn as often as ``drawn`` grows there, up to 2³¹."""
+        """ψ after a step from ψ over each batch of drawn rows."""
+        steps, batch_size = drawn.shape
         optimiser = optax.adam(optax.cosine_decay_schedule(self.rate, steps))
 
-        def step(carry: Any, key: PRNGKeyArray) -> tuple[Any, None]:
+        def step(carry: Any, inputs: tuple[Int[Array, " b"], PRNGKeyArray]) -> tuple[Any, None]:
             psi, slow, state = carry
-            row_key, left_key = jax.random.split(key)
-            draw = (jax.random.bits(row_key, (self.batch,)) >> 1).astype(jnp.int32)
-            index = jnp.searchsorted(drawn, draw, side="right")
+            index, key = inputs
             batch, pi_next = jax.tree.map(lambda column: column[index], rows)
-            u = jax.random.uniform(left_key, (self.batch,))
+            u = jax.random.uniform(key, (batch_size,))
             left = jnp.where(jnp.isinf(task.steps), task.steps, jnp.ceil(task.steps**u))
             target = self.target(slow, task, batch, pi_next, left)
 
@@ -89,7 +81,7 @@ class Regression:
             return (psi, slow + self.target_rate * (psi - slow), state), None
 
         carry = (psi, psi, optimiser.init(psi))
-        return jax.lax.scan(step, carry, jax.random.split(key, steps))[0][1]
+        return jax.lax.scan(step, carry, (drawn, jax.random.split(key, steps)))[0][1]
 
     def target(
         self, psi: Parameters, task: Task, batch: Transition, pi_next: Array, left: Float[Array, " n"]
@@ -101,23 +93,14 @@ class Regression:
 
 
 @jax.jit
-def begin(regression: Regression, keys: PRNGKeyArray) -> Float[Array, "m k"]:
-    return jax.vmap(lambda key: initialise(regression.network, key))(keys)
-
-
-@partial(jax.jit, static_argnames="steps")
 def fit_members(
-    regression: Regression,
-    rows: Rows,
-    drawn: Int[Array, "m n"],
-    task: Task,
-    psi: Float[Array, "m k"],
-    keys: PRNGKeyArray,
-    steps: int,
+    regression: Regression, rows: Rows, drawn: Int[Array, "m steps b"], task: Task, seed: int
 ) -> Float[Array, "m k"]:
-    """Several fits at once, each to its own draws."""
+    """Several fits, each from its own beginning to its own draws."""
 
-    def one(drawn: Int[Array, " n"], psi: Parameters, key: PRNGKeyArray) -> Parameters:
-        return regression.fit(rows, drawn, task, psi, key, steps)
+    def one(inputs: tuple[Int[Array, "steps b"], PRNGKeyArray]) -> Parameters:
+        drawn, key = inputs
+        begin_key, fit_key = jax.random.split(key)
+        return regression.fit(rows, drawn, task, initialise(regression.network, begin_key), fit_key)
 
-    return jax.vmap(one)(drawn, psi, keys)
+    return jax.lax.map(one, (drawn, jax.random.split(jax.random.key(seed), len(drawn))))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offnac.evaluation.off_policy.criterion import Criterion
-from offnac.evaluation.off_policy.estimate import from_influence
+from offnac.evaluation.off_policy.estimate import Estimate, from_influence
 from offnac.evaluation.off_policy.evidence import Evidence
 from offnac.evaluation.off_policy.fitted.fit import Fitted
 from offnac.evaluation.off_policy.fitted.table import Table
@@ -76,7 +76,8 @@ def a_step_later(V: Array) -> Array:
     return np.concatenate([V[:1], V[:-1]])
 
 
-def fit(evidence: Evidence, table: Table, criterion: Criterion) -> Fitted:
+def fit(evidence: Evidence, table: Table, criterion: Criterion) -> tuple[Estimate, Fitted]:
+    """E[V̂(s₀)] by all episodes, and Q̂ on each by the others."""
     log, rows = evidence.log, evidence.log.rows
     s, s_next = table.s, table.s_next
     sa = s * log.spec.actions + rows.action
@@ -111,7 +112,7 @@ def fit(evidence: Evidence, table: Table, criterion: Criterion) -> Fitted:
     )
     value = float(start @ V[-1])
     influence = V[-1, s[log.starts]] - value + evidence.per_episode(delta)
-    return Fitted(from_influence(value, influence), q, v, v_next, v_start)
+    return from_influence(value, influence), Fitted(q, v, v_next, v_start)
 
 
 def _policy(evidence: Evidence, table: Table) -> Array:
