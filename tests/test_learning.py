@@ -27,6 +27,9 @@ SMALL = LogRow(actor=(8,), value=(16, 16), batch=256, minibatches=8, ratio_rows=
 GAMMA = 0.9
 
 
+NO_AUDIT = {"verdict": None, "reasons": [], "policy": {"histogram": None}}
+
+
 @pytest.fixture
 def small(monkeypatch):
     """The same composition, with less of everything."""
@@ -37,7 +40,7 @@ def small(monkeypatch):
 def quick(small, monkeypatch):
     """The same without the values and the audit at the end, which take longer than all the rest."""
     monkeypatch.setattr(learning, "ope", lambda policy, log, gamma: dict.fromkeys(learning.OPE))
-    monkeypatch.setattr(learning, "audit", lambda log, policy, gamma: {"verdict": None, "reasons": []})
+    monkeypatch.setattr(learning, "audit", lambda log, policy, gamma: NO_AUDIT)
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,7 @@ def changed(row: T, given: Mapping[str, Any], spec: Spec) -> T:
     result: Any = replace(unchanged, **values)
     _require_whole_pieces(result)
     for name in VECTORS:
-        _require_one_each(name, getattr(result, name, None), spec)
+        _require_one_each(name, values.get(name), spec)
     changed_row: T = result
     return changed_row
 
