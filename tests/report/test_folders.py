@@ -112,7 +112,7 @@ def test_a_reproduction_under_way_can_be_looked_at(reproduction, trained, tmp_pa
 
 
 def test_other_folders_are_refused(tmp_path):
-    with pytest.raises(UserError, match="is no folder of offnac train, learn or reproduce"):
+    with pytest.raises(UserError, match="is no folder of offnac train, learn, tune or reproduce"):
         folder.of(tmp_path)
     files.write_json(tmp_path / "run.json", {"format": "somebody else's"})
     with pytest.raises(UserError, match="does not describe a run of offnac"):

@@ -11,6 +11,7 @@ from offnac import cli
 from offnac.errors import Stopped, UserError
 from offnac.presets import robust
 from offnac.presets.from_log import LogRow
+from offnac.report.folder import write_report
 from offnac.settings_file import read_settings
 from offnac.tuning import space
 from offnac.tuning.objective import InSimulator, Worth
@@ -90,6 +91,8 @@ def test_a_search_that_was_stopped_goes_on_as_it_would_have(runs, tmp_path):
         with pytest.raises(Stopped):
             searched(tmp_path / "broken", trials=12, resume=after > 3, stop=stop, report=report)
         assert f"trials/{after}" not in runs
+        assert write_report(tmp_path / "broken")["kind"] == "tune"
+        assert f"{after} trials of offnac train" in (tmp_path / "broken" / "report.html").read_text()
     resumed = searched(tmp_path / "broken", trials=12, resume=True)
     assert resumed["best"] == whole["best"]
     assert {name: one for name, (one, *_) in runs.items()} == settings

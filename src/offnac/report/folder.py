@@ -1,4 +1,5 @@
-"""Any folder that a command left as one web page: a run in a simulator, a run over a log, a reproduction."""
+"""Any folder that a command left as one web page: a run in a simulator, a run over a log, a search for
+settings, a reproduction."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,7 +7,7 @@ from typing import Any
 
 from offnac import files, run_folder
 from offnac.errors import UserError
-from offnac.report import from_log, page, reproduction, training
+from offnac.report import from_log, page, reproduction, training, tuning
 
 SUMMARY = "summary.json"
 
@@ -34,12 +35,14 @@ def of(folder: Path, environment: str | None = None) -> tuple[str, Document]:
         return "reproduce", lambda live: reproduction.document(folder, thorough=not live, live=live)
     if not (folder / run_folder.RUN).exists():
         raise UserError(
-            f"{folder} is no folder of offnac train, learn or reproduce: it has neither {run_folder.RUN} nor "
-            f"{SUMMARY}; give the --out of one of them"
+            f"{folder} is no folder of offnac train, learn, tune or reproduce: it has neither "
+            f"{run_folder.RUN} nor {SUMMARY}; give the --out of one of them"
         )
     run = _run(folder)
     if run["format"] == run_folder.TRAINING:
         return "train", lambda live: _checked(folder, lambda run: training.document(folder, run, live))
+    if run["format"] == run_folder.TUNING:
+        return "tune", lambda live: _checked(folder, lambda run: tuning.document(run, live))
     return "learn", lambda live: _checked(
         folder, lambda run: from_log.document(folder, run, environment, live)
     )
@@ -47,10 +50,11 @@ def of(folder: Path, environment: str | None = None) -> tuple[str, Document]:
 
 def _run(folder: Path) -> dict[str, Any]:
     run = files.read_json(folder / run_folder.RUN)
-    kinds = (run_folder.TRAINING, run_folder.LEARNING)
+    kinds = (run_folder.TRAINING, run_folder.LEARNING, run_folder.TUNING)
     if not isinstance(run, dict) or run.get("format") not in kinds:
         raise UserError(
-            f"{folder / run_folder.RUN} does not describe a run of offnac; give the --out of train or learn"
+            f"{folder / run_folder.RUN} does not describe a run of offnac; "
+            "give the --out of train, learn or tune"
         )
     return run
 

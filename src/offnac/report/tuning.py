@@ -2,7 +2,6 @@
 
 from html import escape
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 from offnac.report import page
@@ -17,41 +16,45 @@ from offnac.report.table import Cell, Column, number, table
 Trials = list[dict[str, Any]]
 
 
-def write(record: dict[str, Any], trials: Trials, path: Path) -> Path:
-    """``record`` is the folder's run.json, ``trials`` are all that ended, in their order."""
-    result, known = record["result"], [trial for trial in trials if trial["value"] is not None]
-    what = f"{result['algorithm']} on {result['source']}"
-    sections = [
-        Section("found", "What was found", _found(record, result)),
-        Section("check", "On seeds that the search has not seen", _check(result)),
-        Section("search", "The search", _search(record, known)),
-        Section("settings", "Each setting", _settings(record, known, result["best"]["number"])),
-        Section("trials", "Every trial", _trials(record, trials, result["best"]["number"])),
-    ]
-    html = page.document(
-        f"Tuning {what}",
-        _introduction(record, result),
-        [section for section in sections if section.body],
-        f"<p>Written by offnac {escape(record['versions'].get('offnac', ''))}, {record['date'][:10]}. "
+def document(run: dict[str, Any], live: str = "") -> str:
+    """The page of a search; ``run`` is its run.json, which knows every trial that has ended."""
+    request, trials = run["request"], run["trials"]
+    known = [trial for trial in trials if trial["value"] is not None]
+    best = max(known, key=lambda trial: trial["value"], default=None)
+    sections = []
+    checked = run.get("result", {}).get("check")
+    if best is not None:
+        sections = [
+            Section("found", "What was found", _found(run, known[0], best)),
+            Section("check", "On seeds that the search has not seen", _check(checked)),
+            Section("search", "The search", _search(known)),
+            Section("settings", "Each setting", _settings(run, known, best["number"])),
+            Section("trials", "Every trial", _trials(run, trials, best["number"])),
+        ]
+    return page.document(
+        f"Tuning {request['algorithm']} on {request['source']}",
+        _introduction(run, len(trials), len(trials) - len(known)),
+        sections,
+        f"<p>Written by offnac {escape(run['versions'].get('offnac', ''))}, {run['date'][:10]}. "
         "Everything is in this one file.</p>",
+        live,
     )
-    return page.save(path, html)
 
 
-def _introduction(record: dict[str, Any], result: dict[str, Any]) -> str:
-    request, failed = record["request"], result["failed"]
+def _introduction(run: dict[str, Any], trials: int, failed: int) -> str:
+    request = run["request"]
     said = (
-        f"<p>{result['trials']} trials of offnac {result['command']}, each on "
-        f"{_seeds(request['first_seed'], request['seeds'])}, in {duration(result['seconds'])}. "
-        f"What is made as large as it can be: {escape(record['unit'])}.</p>"
+        f"<p>{trials} trial{'s' * (trials != 1)} of offnac {request['command']}, each on "
+        f"{_seeds(request['first_seed'], request['seeds'])}, in {duration(run['seconds'])}"
+        f"{'' if 'result' in run else ', and more to come'}. "
+        f"What is made as large as it can be: {escape(run['unit'])}.</p>"
     )
     if failed:
         said += f"<p>{failed} of the trials failed, with settings that nothing is learned with.</p>"
     return said
 
 
-def _found(record: dict[str, Any], result: dict[str, Any]) -> str:
-    best, first = result["best"], result["first"]
+def _found(run: dict[str, Any], first: dict[str, Any], best: dict[str, Any]) -> str:
     tiles = (
         '<div class="tiles">'
         f'<div class="tile"><p>Best trial ({best["number"]})</p><b>{plain(best["value"])}</b></div>'
@@ -61,20 +64,26 @@ def _found(record: dict[str, Any], result: dict[str, Any]) -> str:
     rows = [
         [name, _setting(first["settings"][name]), _setting(value)] for name, value in best["settings"].items()
     ]
-    use = f"offnac {result['command']} … --settings {result['settings']}"
-    if result["command"] == "train":
-        use = use.replace("…", f"{result['source']} --algorithm {result['algorithm']} --preset robust …")
     said = (
         "<p>The best of many trials is partly the luckiest: expect less of it than this number says.</p>"
         if best["number"]
         else "<p>No trial was better than the settings as they were.</p>"
     )
-    searched = table("The settings searched", columns, rows)
-    return f"{tiles}\n{said}\n{searched}\n<p>To use them: <code>{escape(use)}</code></p>"
+    return f"{tiles}\n{said}\n{table('The settings searched', columns, rows)}\n{_use(run)}"
 
 
-def _check(result: dict[str, Any]) -> str:
-    check = result["check"]
+def _use(run: dict[str, Any]) -> str:
+    if "result" not in run:
+        return ""
+    request = run["request"]
+    command = f"offnac {request['command']} {request['source']} --algorithm {request['algorithm']}"
+    if request["command"] == "train":
+        command += " --preset robust"
+    command += f" --settings {run['result']['settings']} --out DIR"
+    return f"<p>To use them: <code>{escape(command)}</code></p>"
+
+
+def _check(check: dict[str, Any] | None) -> str:
     if check is None:
         return ""
     values = [*check["first"]["parts"], *check["best"]["parts"]]
@@ -111,7 +120,7 @@ def _check(result: dict[str, Any]) -> str:
     )
 
 
-def _search(record: dict[str, Any], known: Trials) -> str:
+def _search(known: Trials) -> str:
     numbers, values = [trial["number"] for trial in known], [trial["value"] for trial in known]
     chart = Chart(
         "Trial after trial",
@@ -127,9 +136,9 @@ def _search(record: dict[str, Any], known: Trials) -> str:
     return f'<div class="charts">{chart.html("h3")}</div>'
 
 
-def _settings(record: dict[str, Any], known: Trials, best: int) -> str:
+def _settings(run: dict[str, Any], known: Trials, best: int) -> str:
     pictures = []
-    for name, part in record["settings"]["space"].items():
+    for name, part in run["settings"]["space"].items():
         texts = [_text(trial["settings"][name]) for trial in known]
         names = list(dict.fromkeys(_text(value) for value in part.get("values", ())))
         dots = [
@@ -149,8 +158,8 @@ def _settings(record: dict[str, Any], known: Trials, best: int) -> str:
     )
 
 
-def _trials(record: dict[str, Any], trials: Trials, best: int) -> str:
-    names = list(record["settings"]["space"])
+def _trials(run: dict[str, Any], trials: Trials, best: int) -> str:
+    names = list(run["settings"]["space"])
     columns = [Column("Trial"), Column("Value", True), *(Column(name, True) for name in names)]
     marks = {0: " (as they were)", best: " (best)"}
     rows = [

@@ -1,5 +1,6 @@
 """Trial after trial, each a run in a folder of its own, and in the end a check on fresh seeds."""
 
+from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -19,8 +20,10 @@ def search_on(
     first_seed: int,
     report: Report,
     stop: Event,
+    save: Callable[[], object],
 ) -> None:
-    """Go on until there are as many trials. One that was stopped goes on where it was."""
+    """Go on until there are as many trials; one that was stopped goes on where it was. ``save`` is called
+    after each."""
     while (done := len(study.trials())) < trials:
         if stop.is_set():
             raise Stopped
@@ -41,6 +44,7 @@ def search_on(
             study.tell(trial.number, None)
         else:
             study.tell(trial.number, worth.value)
+        save()
 
 
 def check(

@@ -10,7 +10,7 @@ from offnac import environments, extras, files, presets, run_folder
 from offnac.errors import UserError
 from offnac.logs import Log, read_log
 from offnac.provenance import device, now, versions
-from offnac.report import tuning as page
+from offnac.report import page, tuning
 from offnac.run_folder import RUN, require_seeds, require_workers
 from offnac.settings import describe
 from offnac.settings_file import write_settings
@@ -79,37 +79,39 @@ def tune(
         "request": request,
         "settings": described,
         "unit": objective.unit,
-        "first": first,
         "device": device(),
         "versions": versions(),
         "date": now(),
         "seconds": before.get("seconds", 0.0),
     }
-    files.write_json(out / RUN, record)
     began = time.perf_counter() - record["seconds"]
-    try:
-        search_on(study, objective, out, trials, seeds, first_seed, report, stop)
-        best, checked = study.best(), None
-        if check_seeds and best.number:
-            checked = check(objective, best, first, out, first_seed + seeds, check_seeds, report, stop)
-    finally:
-        files.write_json(out / RUN, record | {"seconds": time.perf_counter() - began})
+
+    def save(**more: Any) -> dict[str, Any]:
+        known = [trial._asdict() for trial in study.trials()]
+        told = record | {"trials": known, "seconds": time.perf_counter() - began} | more
+        files.write_json(out / RUN, told)
+        return told
+
+    save()
+    search_on(study, objective, out, trials, seeds, first_seed, report, stop, save)
+    best, checked = study.best(), None
+    if check_seeds and best.number:
+        checked = check(objective, best, first, out, first_seed + seeds, check_seeds, report, stop)
+    write_settings(out / "best.json", objective.command, best.settings, {"request": request, "date": now()})
+    done = study.trials()
     result = {
         **{name: request[name] for name in ("source", "command", "algorithm")},
         "unit": objective.unit,
-        "trials": len(study.trials()),
-        "failed": sum(trial.value is None for trial in study.trials()),
-        "first": {"value": study.trials()[0].value, "settings": first},
+        "trials": len(done),
+        "failed": sum(trial.value is None for trial in done),
+        "first": {"value": done[0].value, "settings": first},
         "best": best._asdict(),
         "check": checked,
         "settings": str(out / "best.json"),
         "page": str(out / "report.html"),
         "seconds": time.perf_counter() - began,
     }
-    write_settings(out / "best.json", objective.command, best.settings, {"request": request, "date": now()})
-    record |= {"seconds": result["seconds"], "result": result}
-    files.write_json(out / RUN, record)
-    page.write(record, [trial._asdict() for trial in study.trials()], out / "report.html")
+    page.save(out / "report.html", tuning.document(save(result=result)))
     return result
 
 
