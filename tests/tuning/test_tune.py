@@ -11,6 +11,7 @@ from offnac import cli
 from offnac.errors import Stopped, UserError
 from offnac.presets import robust
 from offnac.presets.from_log import LogRow
+from offnac.report import tuning as page
 from offnac.report.folder import write_report
 from offnac.settings_file import read_settings
 from offnac.tuning import space
@@ -71,10 +72,10 @@ def test_the_first_trial_is_the_preset_and_the_best_is_for_train(runs, tmp_path)
     assert runs["check/first"] == (result["first"]["settings"], 2, 2)
     assert runs[f"check/best-{result['best']['number']}"] == (result["best"]["settings"], 2, 2)
     assert result["check"]["best"]["value"] > result["check"]["first"]["value"]
-    page = (tmp_path / "out" / "report.html").read_text()
-    assert page.count('<figure class="dots">') == 3
-    assert "the best settings are better there too" in page
-    assert 'src="http' not in page
+    html = (tmp_path / "out" / "report.html").read_text()
+    assert html.count('<figure class="dots">') == 3
+    assert "the best settings are better there too" in html
+    assert 'src="http' not in html
 
 
 def test_a_search_that_was_stopped_goes_on_as_it_would_have(runs, tmp_path):
@@ -98,6 +99,19 @@ def test_a_search_that_was_stopped_goes_on_as_it_would_have(runs, tmp_path):
     assert {name: one for name, (one, *_) in runs.items()} == settings
     more = searched(tmp_path / "broken", trials=13, resume=True)
     assert (more["trials"], resumed["trials"]) == (13, 12)
+
+
+@pytest.mark.parametrize(
+    ("best", "first", "said"),
+    [
+        ([5.0, 6.0], [1.0, 2.0], "better there too"),
+        ([1.0, 2.0], [5.0, 6.0], "was luck"),
+        ([1.0, 9.0], [2.0, 3.0], "do not show a difference"),
+        ([9.0], [1.0], "do not show a difference"),
+    ],
+)
+def test_the_verdict_of_fresh_seeds(best, first, said):
+    assert said in page._verdict(best, first)[1]
 
 
 def test_trials_may_fail_but_not_the_first(runs, tmp_path, monkeypatch):

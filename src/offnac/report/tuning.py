@@ -4,6 +4,8 @@ from html import escape
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
+
 from offnac.report import page
 from offnac.report.chart import Chart, Level, Series
 from offnac.report.lines import line
@@ -107,17 +109,24 @@ def _check(check: dict[str, Any] | None) -> str:
         ]
         for name, worth in (("as they were", check["first"]), ("best", check["best"]))
     ]
-    better = check["best"]["value"] > check["first"]["value"]
-    verdict = (
-        "the best settings are better there too"
-        if better
-        else "the best settings are no better there: what the search saw in them was luck"
-    )
+    kind, verdict = _verdict(check["best"]["parts"], check["first"]["parts"])
     return (
         f"<p>Both were trained again on {_seeds(check['first_seed'], check['seeds'])}: "
-        f'<strong class="{"good" if better else "bad"}">{verdict}</strong>.</p>\n'
-        + table("On fresh seeds", columns, rows)
+        f'<strong class="{kind}">{verdict}</strong>.</p>\n' + table("On fresh seeds", columns, rows)
     )
+
+
+def _verdict(best: list[float], first: list[float]) -> tuple[str, str]:
+    """Whether the difference of the means is more than twice its standard error."""
+    difference = float(np.mean(best) - np.mean(first))
+    error = float(
+        np.sqrt(sum(np.var(parts, ddof=1) / len(parts) for parts in (best, first) if len(parts) > 1))
+    )
+    if abs(difference) <= 2 * error or len(best) < 2:
+        return "", "the seeds do not show a difference; more of them might"
+    if difference > 0:
+        return "good", "the best settings are better there too"
+    return "bad", "the best settings are worse there: what the search saw in them was luck"
 
 
 def _search(known: Trials) -> str:
