@@ -22,7 +22,7 @@ LAYERS = (
     "presets",
     "run_folder settings_file tracking api learning onnx_export worker",
     "experiments report tuning",
-    "console cli __main__",
+    "console installation cli __main__",
 )
 LAYER = {room: height for height, rooms in enumerate(LAYERS) for room in rooms.split()}
 ROLES = LAYERS[1].split()

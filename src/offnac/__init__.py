@@ -14,6 +14,7 @@ _HOMES = {
     "audit": "offnac.api",
     "collect": "offnac.api",
     "convert": "offnac.api",
+    "doctor": "offnac.installation",
     "evaluate": "offnac.api",
     "experiment": "offnac.presets",
     "export": "offnac.onnx_export",

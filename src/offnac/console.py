@@ -287,6 +287,24 @@ def tell(text: str) -> None:
     ERR.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
+def show_doctor(result: dict[str, Any]) -> None:
+    _line(", ".join(f"{name} {number}" for name, number in result["versions"].items()))
+    _line(f"computes on: {', '.join(result['devices']) or 'nothing'}")
+    cache = result["cache"]
+    state = f"{cache['programs']:,} files" if cache["writable"] else "cannot be written to"
+    _line(f"compiled programs: {cache['folder']} ({state})")
+    table = _table("extra", "for", "state")
+    for name, extra in result["extras"].items():
+        missing = ", ".join(extra["missing"])
+        table.add_row(name, extra["for"], escape(f"needs {missing}") if missing else "[green]installed")
+    OUT.print(table)
+    _line("an extra is installed with pip install 'offnac[NAME]'; no display and no browser are needed")
+    for problem in result["problems"]:
+        OUT.print(f"[red]problem:[/] {escape(problem)}", highlight=False, soft_wrap=True)
+    if not result["problems"]:
+        OUT.print("[green]no problems[/]", highlight=False)
+
+
 def show_report(result: dict[str, Any]) -> None:
     _line(f"{result['report']}: everything of this {result['kind']} folder in one file; open it in a browser")
 

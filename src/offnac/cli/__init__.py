@@ -7,13 +7,16 @@ import argparse
 import json
 import shlex
 import sys
+import textwrap
 from collections.abc import Sequence
 
 from offnac import compile_cache, files
 from offnac.cli import (
     audit,
     collect,
+    completion,
     convert,
+    doctor,
     evaluate,
     export,
     learn,
@@ -27,20 +30,38 @@ from offnac.cli import (
 from offnac.cli.command import Parser
 from offnac.errors import Stopped, UserError
 
-COMMANDS = (collect, convert, audit, learn, ope, train, evaluate, watch, report, export, tune, reproduce)
-"""In the order of --help."""
+GROUPS = {
+    "from a log": (collect, convert, learn, audit, ope),
+    "in a simulator": (train, evaluate),
+    "look at what was learned, and use it": (watch, report, export),
+    "search and compare": (tune, reproduce),
+    "this installation": (doctor, completion),
+}
+"""In the order of --help, which is also the order in which the commands' examples work."""
 
 
 def parser() -> argparse.ArgumentParser:
     root = Parser(
         prog="offnac",
-        description="Natural actor-critic with neural-network-compatible features, on-policy and off-policy.",
-        epilog="Example: offnac train CartPole-v1 --algorithm nac --out out/cartpole",
+        usage="offnac COMMAND [options]",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="Example: offnac train CartPole-v1 --algorithm nac --out out/cartpole\n"
+        "Every command says more with --help, and has an example there.",
     )
     root.add_argument("--version", action="store_true", help="print the version and exit")
-    commands = root.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    for command in COMMANDS:
-        command.add(commands)
+    commands = root.add_subparsers(
+        dest="command", metavar="COMMAND", prog="offnac", parser_class=Parser, help=argparse.SUPPRESS
+    )
+    lines = ["Natural actor-critic with neural-network-compatible features, on-policy and off-policy."]
+    for title, members in GROUPS.items():
+        lines += ["", f"{title}:"]
+        for member in members:
+            member.add(commands)
+            name, added = list(commands.choices.items())[-1]
+            what = " ".join(str(added.description).split())
+            told = f"  {name:<12}{what[0].lower()}{what[1:-1]}"
+            lines.append(textwrap.fill(told, 79, subsequent_indent=14 * " "))
+    root.description = "\n".join(lines)
     return root
 
 

@@ -14,7 +14,7 @@ def add(commands: Commands) -> None:
         "audit",
         run,
         "say what is in a log, and whether it can support a policy",
-        "offnac audit cartpole.parquet out/cartpole-nac/seed-0/best --html audit.html",
+        "offnac audit cartpole.parquet out/learned --html audit.html",
     )
     options.add_log(parser)
     parser.add_argument("policy", nargs="?", metavar="POLICY", help="a policy folder")

@@ -14,7 +14,7 @@ def add(commands: Commands) -> None:
         "collect",
         run,
         "write a log of a behaviour in a simulator, with its probabilities",
-        "offnac collect CartPole-v1 --steps 22000 --out cartpole.parquet",
+        "offnac collect CartPole-v1 --steps 5000 --out cartpole.parquet",
     )
     parser.add_argument("environment", metavar="ENV", help="a gymnax or Gymnasium id with discrete actions")
     parser.add_argument("--steps", type=int, required=True, metavar="N", help="rows of the log")

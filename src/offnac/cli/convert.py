@@ -13,7 +13,7 @@ def add(commands: Commands) -> None:
         "convert",
         run,
         "check a log and write it as Parquet, CSV or a Minari dataset",
-        "offnac convert records.csv records.parquet --observation age,bp --action dose --reward gain",
+        "offnac convert cartpole.parquet cartpole.csv",
     )
     options.add_log(parser)
     parser.add_argument(

@@ -13,7 +13,7 @@ def add(commands: Commands) -> None:
         "evaluate",
         run,
         "run a policy in a simulator: mean, SD, standard error and quantiles of the total reward",
-        "offnac evaluate out/cartpole-nac/seed-0/best CartPole-v1 --episodes 1000",
+        "offnac evaluate out/cartpole-nac/seed-0/best CartPole-v1 --episodes 250",
     )
     parser.add_argument("policy", metavar="POLICY", help="a policy folder")
     parser.add_argument("environment", metavar="ENV", help="a gymnax or Gymnasium id with discrete actions")

@@ -17,7 +17,7 @@ def add(commands: Commands) -> None:
         "learn",
         run,
         "learn a policy from a log alone, without a simulator",
-        "offnac learn cartpole.parquet --out out/learned",
+        "offnac learn cartpole.parquet --iterations 50 --out out/learned",
     )
     options.add_log(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")

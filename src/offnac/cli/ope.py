@@ -13,7 +13,7 @@ def add(commands: Commands) -> None:
         "ope",
         run,
         "estimate a policy's value from a log alone: several estimators, 95% intervals, and which to trust",
-        "offnac ope out/learned/policy cartpole.parquet --gamma 0.99",
+        "offnac ope out/learned cartpole.parquet --gamma 0.99",
     )
     parser.add_argument("policy", metavar="POLICY", help="a policy folder")
     options.add_log(parser)

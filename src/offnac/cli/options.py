@@ -29,6 +29,18 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--first-seed", type=int, default=0, metavar="S", help="the first seed (default 0)")
 
 
+def add_seeds(
+    parser: argparse.ArgumentParser, default: int, what: str, first: int = 0, changes: str = ""
+) -> None:
+    """How many runs, which ones, on how many cores."""
+    group = parser.add_argument_group("seeds and cores")
+    group.add_argument("--seeds", type=int, default=default, metavar="N", help=f"{what} (default {default})")
+    group.add_argument(
+        "--first-seed", type=int, default=first, metavar="S", help=f"the first seed (default {first})"
+    )
+    group.add_argument("--workers", type=int, metavar="N", help=f"cores to use (default: all){changes}")
+
+
 def add_max_steps(parser: argparse._ActionsContainer, default: str) -> None:
     text = f"time limit of an episode, in steps (default: {default})"
     parser.add_argument("--max-steps", type=int, metavar="N", help=text)

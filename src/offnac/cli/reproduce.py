@@ -14,7 +14,7 @@ def add(commands: Commands) -> None:
         "reproduce",
         run,
         "run the cells of the paper's tables across seeds, ours beside theirs",
-        "offnac reproduce --cells cartpole,*-lambda --seeds 4 --out out/some-cells",
+        "offnac reproduce --cells cartpole-nac --presets published --seeds 2 --episodes 50 --out out/cell",
     )
     parser.add_argument(
         "--cells",
@@ -30,10 +30,6 @@ def add(commands: Commands) -> None:
         metavar="NAME,…",
         help="default: published,paper,robust as far as there",
     )
-    parser.add_argument("--seeds", type=int, default=16, metavar="N", help="runs of each cell (default 16)")
-    parser.add_argument(
-        "--first-seed", type=int, default=1000, metavar="S", help="the first seed (default 1000)"
-    )
     parser.add_argument(
         "--out", type=Path, default=Path("out/reproduce"), metavar="DIR", help="default: out/reproduce"
     )
@@ -48,7 +44,7 @@ def add(commands: Commands) -> None:
         metavar="DIR",
         help="copy summary, thinned curves and figures there at the end",
     )
-    parser.add_argument("--workers", type=int, metavar="N", help="cores to use (default: all)")
+    options.add_seeds(parser, 16, "runs of each cell", first=1000)
     options.add_protocol(parser, "the paper's budget")
 
 

@@ -16,29 +16,22 @@ def add(commands: Commands) -> None:
         "train",
         run,
         "run the paper's on-line algorithms in a simulator",
-        "offnac train CartPole-v1 --algorithm nac --seeds 4 --out out/cartpole-nac",
+        "offnac train CartPole-v1 --algorithm nac --episodes 100 --seeds 2 --out out/cartpole-nac",
     )
     parser.add_argument("environment", metavar="ENV", help="a gymnax or Gymnasium id with discrete actions")
     parser.add_argument("--algorithm", default="offnac", metavar="|".join(ALGORITHMS), help="default: offnac")
     parser.add_argument(
         "--preset",
         default="published",
-        metavar="robust|published|paper|theory",
+        metavar="robust|published|shaped|paper|theory",
         help="settings by name: replay and trust regions (robust), what the experiments ran (published, the "
         "default), the paper's tables with the errata's corrections, or plain steps on two timescales",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
     parser.add_argument("--resume", action="store_true", help="go on where a stopped run in DIR was")
-    parser.add_argument("--seeds", type=int, default=1, metavar="N", help="how many runs (default 1)")
-    options.add_seed(parser)
     options.add_max_steps(parser, "the paper's, else the task's own")
-    parser.add_argument(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="cores to use (default: all); changes no result",
-    )
     options.add_track(parser)
+    options.add_seeds(parser, 1, "how many runs", changes="; changes no result")
     options.add_protocol(parser, "the preset's")
     numbers = parser.add_argument_group("numbers of the preset")
     options.add_settings(numbers, "the robust preset")

@@ -14,7 +14,7 @@ def add(commands: Commands) -> None:
         "tune",
         run,
         "search for better settings of train (of its robust preset) or of learn",
-        "offnac tune CartPole-v1 --algorithm nac --trials 20 --episodes 100 --out out/tune",
+        "offnac tune CartPole-v1 --algorithm nac --trials 3 --episodes 20 --seeds 1 --out out/tune",
     )
     parser.add_argument(
         "source",
