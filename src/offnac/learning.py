@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from offnac import files, run_folder, tracking
-from offnac.errors import UserError
+from offnac.errors import Stopped, UserError
 from offnac.evaluation.audit import audit
 from offnac.evaluation.off_policy import ope
 from offnac.logs import Log, read_log
@@ -125,7 +125,9 @@ def learn(
     with files.replacing(out / "policy") as temporary:
         shutil.copytree(chosen["policy"], temporary)
     policy = load_policy(out / "policy")
+    _go_on(stop)
     values = ope(policy, held_out, gamma=gamma)
+    _go_on(stop)
     support = audit(log, policy, gamma=gamma)
     seconds = time.perf_counter() - began
     result = {
@@ -145,6 +147,12 @@ def learn(
     }
     files.write_json(out / RUN, record | {"seconds": seconds, "result": result})
     return result
+
+
+def _go_on(stop: Event) -> None:
+    """The seeds are saved: what follows them takes a while, and a stop need not wait for it."""
+    if stop.is_set():
+        raise Stopped
 
 
 def _require_numbers(algorithm: str, gamma: float, iterations: int | None) -> None:
