@@ -20,7 +20,7 @@ from offnac.cli import main, parser
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(
-    r"(?:<!-- in the test: ([^>]*) -->\n)?^( *)```(\S*)[^\n]*\n(.*?)^ *```$", re.DOTALL | re.MULTILINE
+    r"(?:<!-- in the test: ([^\n]*) -->\n)?^( *)```(\S*)[^\n]*\n(.*?)^ *```$", re.DOTALL | re.MULTILINE
 )
 SHOWN = {"text", "csv", "yaml"}
 """Languages of blocks that nobody types: trees, tables, pictures in letters."""

@@ -51,5 +51,6 @@ def test_the_notebook_runs_and_was_stored_without_its_outputs(monkeypatch: pytes
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     names: dict[str, object] = {}
     for cell in code:
-        exec(compile("".join(cell["source"]), cell["id"], "exec"), names)
+        source = "".join(cell["source"]).replace("iterations=100", "iterations=5")
+        exec(compile(source, cell["id"], "exec"), names)
     assert all(cell["outputs"] == [] for cell in code)
