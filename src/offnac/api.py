@@ -1,6 +1,7 @@
 """The functions behind the commands: names and numbers in, plain results out."""
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from offnac import environments, files, presets, run_folder, tracking
 from offnac.behaviour import Behaviour, Uniform
 from offnac.environments import HostEnvironment, is_native
 from offnac.environments.environment import Environment
+from offnac.environments.gymnasium import found_anywhere
 from offnac.errors import Stopped, UserError
 from offnac.evaluation import off_policy, rollout, statistics
 from offnac.evaluation.audit import audit as log_audit
@@ -164,7 +166,7 @@ def _train(
     report: Report,
     stop: Event,
 ) -> list[dict[str, Any]]:
-    if not is_native(task) and min(workers, len(seeds)) > 1:
+    if not is_native(task) and min(workers, len(seeds)) > 1 and found_anywhere(request["environment"]):
         groups = [group.tolist() for group in np.array_split(seeds, min(workers, len(seeds)))]
         return _train_in_processes(out, groups, report, stop)
     return train_seeds(
@@ -206,6 +208,11 @@ def _train_in_processes(
             raise UserError(complaint.strip().splitlines()[-1])
         if stop.is_set():
             raise Stopped
+        if process.returncode == -signal.SIGKILL:
+            raise UserError(
+                f"the process that trained the seeds {group} was killed, perhaps for want of memory; "
+                "go on with --resume, and fewer --workers if it happens again"
+            )
         if process.returncode != 0:
             raise RuntimeError(f"training the seeds {group} failed:\n{complaint}")
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Lock, Thread
+from typing import TextIO
 
 from offnac import files
 from offnac.errors import Stopped, UserError
@@ -58,6 +59,13 @@ def asked_to_stop() -> Event:
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     Thread(target=_listen, args=(stop,), daemon=True).start()
     return stop
+
+
+def news() -> TextIO:
+    """In such a process: standard output, for news alone. What simulators print goes to standard error."""
+    channel = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    return channel
 
 
 def _listen(stop: Event) -> None:

@@ -54,25 +54,26 @@ def write_csv(out: Path, seeds: Iterable[int], table: str) -> None:
     import pyarrow.csv
     import pyarrow.parquet as pq
 
-    with files.replacing(out / f"{table}.csv") as temporary:
-        writer = None
-        for seed in seeds:
-            path = out / f"seed-{seed}" / f"{table}.parquet"
-            if not path.exists():
-                continue  # begun by another command, which stopped before it came to this one
+    tables = []
+    for seed in seeds:
+        path = out / f"seed-{seed}" / f"{table}.parquet"
+        if path.exists():  # else begun by a command that stopped before it came to this seed
             rows = pq.read_table(path)
-            rows = rows.add_column(0, "seed", pa.array([seed] * len(rows), pa.int32()))
-            writer = writer or pyarrow.csv.CSVWriter(temporary, rows.schema)
-            writer.write_table(rows)
-        if writer:
-            writer.close()
+            tables.append(rows.add_column(0, "seed", pa.array([seed] * len(rows), pa.int32())))
+    # An earlier version may not have kept all that is kept now.
+    together = pa.concat_tables(tables, promote_options="default")
+    with files.replacing(out / f"{table}.csv") as temporary:
+        pyarrow.csv.write_csv(together, temporary)
 
 
 def require_seeds(seeds: int, first_seed: int) -> None:
     if seeds < 1:
         raise UserError(f"at least one seed is needed, but --seeds is {seeds}")
     if not 0 <= first_seed <= 2**31 - seeds:
-        raise UserError(f"seeds are whole numbers from 0 to 2147483647, but --first-seed is {first_seed}")
+        raise UserError(
+            "seeds are whole numbers from 0 to 2147483647, but --first-seed is "
+            f"{first_seed}{f' and --seeds is {seeds}' if seeds > 1 else ''}"
+        )
 
 
 def require_workers(workers: int | None) -> None:

@@ -11,13 +11,13 @@ from offnac import files, processes
 
 def main(arguments: list[str]) -> int:
     # First of all, and JAX only then: importing it takes seconds.
-    stop = processes.asked_to_stop()
+    stop, news = processes.asked_to_stop(), processes.news()
     from offnac import api
     from offnac.training.progress import Update
     from offnac.training.stream import train_seeds
 
     def report(update: Update) -> None:
-        print(*update, flush=True)
+        print(*update, file=news, flush=True)
 
     def work() -> None:
         out, seeds = Path(arguments[0]), [int(seed) for seed in arguments[1:]]

@@ -68,7 +68,8 @@ def test_learning_from_a_log_is_tracked_as_well(tmp_path, monkeypatch):
     small = LogRow(actor=(8,), value=(16, 16), batch=256, minibatches=8, ratio_rows=128, held_out_rows=1024)
     monkeypatch.setattr(learning, "from_log", partial(from_log, row=small))
     monkeypatch.setattr(learning, "ope", lambda policy, log, gamma: dict.fromkeys(learning.OPE))
-    monkeypatch.setattr(learning, "audit", lambda log, policy, gamma: {"verdict": None, "reasons": []})
+    support = {"verdict": None, "reasons": [], "policy": {"histogram": None}}
+    monkeypatch.setattr(learning, "audit", lambda log, policy, gamma: support)
     api.collect("tabular-chain", steps=4000, out=tmp_path / "log.parquet")
     learning.learn(tmp_path / "log.parquet", out=tmp_path / "run", iterations=3, track=["tensorboard"])
     told = scalars(tmp_path / "run" / "tensorboard" / "seed-0")

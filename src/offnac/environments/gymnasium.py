@@ -1,6 +1,9 @@
 """Tasks of Gymnasium, stepped on the host."""
 
+import os
+import sys
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any
 
 import numpy as np
@@ -63,16 +66,31 @@ def knows(name: str) -> bool:
     return _registered(name) in gymnasium.registry
 
 
+def found_anywhere(name: str) -> bool:
+    """Whether another process finds the task by its name: not where the calling script registered it."""
+    import gymnasium
+
+    if ":" in name:
+        return True
+    entry = gymnasium.spec(_registered(name)).entry_point
+    plugins = (plugin.value.partition(":")[0] for plugin in entry_points(group="gymnasium.envs"))
+    roots = {module.partition(".")[0] for module in ("gymnasium", *PACKAGES.values(), *plugins)}
+    return isinstance(entry, str) and entry.partition(":")[0].partition(".")[0] in roots
+
+
 def _registered(name: str) -> str:
     """The id alone, once the module that registers it is imported."""
     before, _, identifier = name.rpartition(":")
     module = before or PACKAGES.get(identifier.partition("/")[0])
     if module:
+        if before and (here := os.getcwd()) not in sys.path:
+            sys.path.append(here)  # a module of one's own is where one works
         try:
             import_module(module)
         except ImportError as error:
             raise UserError(
-                f"{name} needs the module {module}, which is not installed; install it"
+                f"{name} needs the module {error.name or module}, which is neither installed nor in this "
+                "folder; install it, or run offnac where it is"
             ) from error
     return identifier
 

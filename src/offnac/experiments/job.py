@@ -14,13 +14,13 @@ from offnac import compile_cache, processes
 
 
 def main(arguments: list[str]) -> int:
-    stop = processes.asked_to_stop()
+    stop, news = processes.asked_to_stop(), processes.news()
     compile_cache.enable()
     from offnac import api
     from offnac.training.progress import Update
 
     def report(update: Update) -> None:
-        print(update.seed, update.episodes, flush=True)
+        print(update.seed, update.episodes, file=news, flush=True)
 
     def work() -> None:
         out = Path(arguments[0])
