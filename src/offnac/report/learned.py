@@ -5,26 +5,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from offnac.errors import UserError
-from offnac.report.animation import Film, record
+from offnac.report.animation import Film
 from offnac.report.choice import middle_seed
-from offnac.saved_policy import load_policy
+from offnac.report.filming import filmed
 
 PRESETS = ("robust", "published", "paper")
 ALGORITHMS = ("offnac", "nac", "offac", "ac")
 """In the order of preference: the paper's own algorithm first."""
-STEPS = {"CartPole-v1": 250}
-"""Steps that a film shows at most where the task, done well, would go on and look all the same."""
-MOST_STEPS = 1000
 
 
 class Learned(NamedTuple):
     cell: dict[str, Any]
     seed: int
     film: Film
-
-
-def film_steps(task: str) -> int:
-    return STEPS.get(task, MOST_STEPS)
 
 
 def films(out: Path, summary: dict[str, Any]) -> list[Learned]:
@@ -41,7 +34,7 @@ def _film(out: Path, summary: dict[str, Any], task: str) -> Learned | None:
             if not folder.is_dir():
                 continue
             try:
-                return Learned(cell, seed, record(load_policy(folder), task, seed, film_steps(task)))
+                return Learned(cell, seed, filmed(folder, task, seed))
             except UserError:
                 continue  # diverged or damaged: another one may not be
     return None

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from offnac import files
-from offnac.report.records import Records, read
+from offnac.report.chart import Chart, Series
+from offnac.report.records import Records, band, read
 from offnac.report.table import Cell, Column, number, table
 from offnac.run_folder import RUN
 
@@ -50,15 +51,25 @@ RUNS = (
 
 def runs_under_way(out: Path, names: Sequence[str]) -> str:
     """The runs of a reproduction that are not finished, those that wait among them."""
-    rows = [_run(name, out / "runs" / name) for name in names]
-    return table("Runs that are not finished", RUNS, rows) if rows else ""
+    begun = {name: out / "runs" / name for name in names if (out / "runs" / name / RUN).exists()}
+    runs = {name: files.read_json(folder / RUN) for name, folder in begun.items()}
+    records = {name: read(begun[name], runs[name]["seeds"], "episodes") for name in begun}
+    rows = [_run(name, runs.get(name), records.get(name, {})) for name in names]
+    drawn = "".join(
+        Chart(name, "training episode", "running average", [Series("its seeds", {"average": found})]).html(
+            "h3"
+        )
+        for name, columns in records.items()
+        if (found := band(columns, "average")) is not None
+    )
+    charts = f'\n<div class="charts">{drawn}</div>' if drawn else ""
+    return table("Runs that are not finished", RUNS, rows) + charts if rows else ""
 
 
-def _run(name: str, folder: Path) -> list[Cell | str]:
-    if not (folder / RUN).exists():
+def _run(name: str, run: dict[str, Any] | None, records: Records) -> list[Cell | str]:
+    if run is None:
         return [name, number(0, 0), number(0, 0), number(None), number(None)]
-    run = files.read_json(folder / RUN)
-    averages = [columns["average"] for columns in read(folder, run["seeds"], "episodes").values()]
+    averages = [columns["average"] for columns in records.values()]
     return [
         name,
         number(len(averages), 0),

@@ -100,7 +100,9 @@ def _unfinished(summary: dict[str, Any]) -> str:
 
 
 def _seeds(summary: dict[str, Any]) -> str:
-    counts = sorted({cell["test"]["seeds"] for cell in summary["cells"]}) or [0]
+    counts = sorted({cell["test"]["seeds"] for cell in summary["cells"]})
+    if not counts:
+        return "several seeds"
     many = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     return f"{many} seed{'' if counts == [1] else 's'}"
 
@@ -182,7 +184,13 @@ def _health(out: Path, summary: dict[str, Any]) -> str:
     for column, (title, y) in HEALTH.items():
         bands = {key: {column: found} for key, rows in records.items() if (found := band(rows, column))}
         charts = "\n".join(
-            _chart(panel, summary["presets"], summary["presets"], y, compare=False)
+            _chart(
+                panel._replace(title=f"{panel.title}, {figure.title}"),
+                summary["presets"],
+                summary["presets"],
+                y,
+                compare=False,
+            )
             for figure in panels.figures(summary, bands)
             for panel in figure.panels
             if column != "effective_sample_size" or any(curve.off_policy for curve in panel.curves)
