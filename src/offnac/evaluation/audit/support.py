@@ -1,10 +1,11 @@
 """Would the policy stay where the log knows what happens? Artificial episodes of the policy tell.
 
 From a logged initial state the policy acts; what happens next is what happened in one of the K nearest
-logged rows with the same action, taken over as a displacement (Fonteneau, Murphy, Wehenkel, Ernst: Batch mode
-reinforcement learning based on the synthesis of artificial trajectories, 2013). A step counts as barely held
-where the K-th of these rows is farther than such rows are from each other in the log itself. Weights alone do
-not notice a policy that leaves: there is no row to give a weight to where it goes.
+logged rows with the same action (Fonteneau, Murphy, Wehenkel, Ernst: Batch mode reinforcement learning based
+on the synthesis of artificial trajectories, 2013), and what sets the state apart from that row becomes what
+the rows around make of such differences. A step counts as barely held where the K-th of these rows is
+farther than such rows are from each other in the log itself. Weights alone do not notice a policy that
+leaves: there is no row to give a weight to where it goes.
 """
 
 from math import ceil, log
@@ -19,6 +20,16 @@ from offnac.logs import Log
 
 K = 5
 """Rows that must be near for a place to be known."""
+AROUND = 32
+"""Rows that tell what becomes of a small difference."""
+RIDGE = 1e-3
+"""Of that, as a share of their variance: along what they do not vary in, a difference is off the log's
+states altogether (a cosine above 1), and is forgotten."""
+JITTER, NOTHING = 1e-3, 1e-2
+"""SDs. The former is put between rows of the very same state, so that each may be drawn; differences below
+the latter count for none."""
+FARTHEST = 50.0
+"""SDs from the mean, where an artificial episode stays that runs away."""
 TYPICAL = 0.95
 """The share of the log's own rows that are held, as it were, by definition."""
 LOCAL = 0.1
@@ -31,7 +42,7 @@ WEIGHT_LEFT = 0.05
 OWN = 2000
 """Rows whose own distances are looked at."""
 
-Vectors = NDArray[np.float32]
+Vectors = NDArray[np.floating[Any]]
 
 
 class Rows:
@@ -43,18 +54,17 @@ class Rows:
         observation, following = (
             np.asarray(part)[some] for part in (log.rows.observation, log.rows.next_observation)
         )
-        self.displacement = (following - observation) / self.scale
+        self.following = self.standard(following) + rng.normal(0.0, JITTER, following.shape)
         self.terminated, self.action = (
             np.asarray(log.rows.terminated)[some],
             np.asarray(log.rows.action)[some],
         )
         self.episode = log.episode[some]
-        # So little that only rows of the very same state change their order: each may then be drawn.
-        self.state = self.standard(observation) + rng.normal(0.0, 1e-3, observation.shape)
+        self.state = self.standard(observation) + rng.normal(0.0, JITTER, observation.shape)
         self.actions = log.spec.actions
         self._rows = [np.flatnonzero(self.action == a) for a in range(self.actions)]
         self._trees = [KDTree(self.state[rows]) if len(rows) else None for rows in self._rows]
-        self._all = KDTree(self.state)
+        self._all, self._ends = KDTree(self.state), KDTree(self.following)
         self.median = self._median_distance(rng)
         own = rng.choice(len(some), min(OWN, len(some)), replace=False)
         near = LOCAL * self.median
@@ -68,25 +78,31 @@ class Rows:
         return (state * self.scale + self.mean).astype(np.float32)
 
     def nearest(self, state: Vectors, action: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """For each (s, a) the distance of the K-th nearest row with this action, and the K rows; −1: none."""
+        """For each (s, a) the distance of the K-th nearest row with this action, and the nearest AROUND rows;
+        −1: none."""
         distance = np.full(len(state), np.inf)
-        rows = np.full((len(state), K), -1)
+        rows = np.full((len(state), AROUND), -1)
         for a, (tree, own) in enumerate(zip(self._trees, self._rows, strict=True)):
             asked = np.flatnonzero(action == a)
             if tree is None or not len(asked):
                 continue
-            count = min(K, len(own))
+            count = min(AROUND, len(own))
             found, index = tree.query(state[asked], k=[*range(1, count + 1)])
             # Fewer rows than K in all: the few there are tell what happens, but hold nothing.
-            distance[asked] = found[:, -1] if count == K else np.inf
-            rows[asked] = own[np.resize(index.T, (K, len(asked))).T]
+            distance[asked] = found[:, K - 1] if count >= K else np.inf
+            rows[asked] = own[np.resize(index.T, (AROUND, len(asked))).T]
         return distance, rows
 
-    def move(self, state: Vectors, row: NDArray[np.int64]) -> Vectors:
-        """The states that follow as they did from these rows, without those that end there; where there is no
-        row (−1) nothing moves."""
-        following = np.where(row[:, None] >= 0, state + self.displacement[row], state)
-        return following[~self.terminated[row] | (row < 0)]
+    def move(self, state: Vectors, rows: NDArray[np.int64], chosen: NDArray[np.int64]) -> Vectors:
+        """The states that follow as they did from the chosen ones of these rows, without those that end (it is
+        seen by where they lead: to states that rows ended in). Where there is no row, −1, nothing moves."""
+        x, y, here = self.state[rows], self.following[rows], np.arange(len(state))
+        apart = state - x[here, chosen]
+        moved = y[here, chosen] + np.einsum("ni,nij->nj", apart, _jacobian(x, y))
+        known = rows[:, 0] >= 0
+        moved = np.clip(np.where(known[:, None], moved, state), -FARTHEST, FARTHEST)
+        _, nearest = self._ends.query(moved)
+        return moved[~(self.terminated[nearest] & known)]
 
     def holds(self, state: Vectors) -> NDArray[np.bool_]:
         """Whether K rows are near, whatever their action; a bound makes this fast far from all of them."""
@@ -145,7 +161,7 @@ def follow(data: Log, policy: Probabilities, gamma: float, seed: int) -> dict[st
         late_weight += discount * len(state) * (step >= longest)
         there.append(len(state) / EPISODES)
         barely.append(far.mean())
-        state = rows.move(state, near[np.arange(len(state)), rng.integers(0, K, len(state))])
+        state = rows.move(state, near, rng.integers(0, K, len(state)))
     return {
         "barely_held": far_weight / weight,
         "states": state_weight / weight,
@@ -157,6 +173,15 @@ def follow(data: Log, policy: Probabilities, gamma: float, seed: int) -> dict[st
         "centre": (centre / far_weight).tolist() if far_weight else None,
         "path": {"there": _round(there), "barely_held": _round(barely)},
     }
+
+
+def _jacobian(x: Vectors, y: Vectors) -> NDArray[np.float64]:
+    """ds′/ds by ridge regression over each state's rows [n, d, d]."""
+    x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
+    xx, xy = np.einsum("nki,nkj->nij", x, x), np.einsum("nki,nkj->nij", x, y)
+    size = x.shape[2]
+    ridge = RIDGE * np.trace(xx, axis1=1, axis2=2) / size + len(x[0]) * NOTHING**2
+    return np.asarray(np.linalg.solve(xx + ridge[:, None, None] * np.eye(size), xy))
 
 
 def _longest(data: Log) -> float:
@@ -175,7 +200,7 @@ def _draw(pi: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
 def _room(data: Log) -> int:
     """Rows to look among: trees answer fast in few dimensions only."""
     size = data.spec.observation_size
-    return 1 << (20 if size <= 3 else 16 if size <= 10 else 14)
+    return 1 << (20 if size <= 3 else 18 if size <= 6 else 16 if size <= 10 else 14)
 
 
 def _round(values: list[Any]) -> list[float]:

@@ -42,6 +42,7 @@ def weigh(log: Log, policy: Probabilities, gamma: float, seed: int) -> dict[str,
         "histogram": histogram(omega),
         "mean_rho": float(rho.mean()),
         "mean_rho_se": float(rho.std() / len(rho) ** 0.5),
+        "chi_square": float(((rho - 1.0) ** 2).mean()),
     }
 
 
