@@ -139,6 +139,15 @@ def test_tables_fit_80_columns(seeds, capsys, monkeypatch):
     assert ("interquartile mean" in printed) == (seeds > 2)
 
 
+def test_a_seed_that_diverged_is_named(capsys):
+    test = {"mean": 9.4, "sd": 1.0, "se": 0.4, "episodes": 5}
+    run = {"train_steps": 50, "best_average": 12.0, "best_episode": 0, "test": test, "final_test": test}
+    runs = [{"seed": seed, "diverged": seed == 4, **run} for seed in (3, 4)]
+    result = {"algorithm": "nac", "environment": "CartPole-v1", "preset": "paper", "runs": runs}
+    console.show_training(result, Path("out"))
+    assert "training diverged for seed 4: " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("width", [80, 120])
 def test_progress_shows_rate_and_time_left(width, capsys, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")

@@ -411,6 +411,9 @@ def show_training(result: dict[str, Any], out: Path) -> None:
                 *(_short(summary[number]) for number in ("median", "best", "worst")),
             )
         OUT.print(table)
+    if diverged := [str(run["seed"]) for run in result["runs"] if run.get("diverged")]:
+        seeds = ", ".join(diverged)
+        warn([f"training diverged for seed {seeds}: θ is no longer finite; try smaller rates"])
     _line(f"policies in {out}/seed-*/best and /final")
     if result["algorithm"].startswith("off"):
         _line(

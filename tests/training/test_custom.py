@@ -8,7 +8,7 @@ from pathlib import Path
 import gymnasium
 import pytest
 
-from offnac.environments import make
+from offnac.environments import HostEnvironment, make
 from offnac.environments.gymnasium import found_anywhere
 from offnac.errors import UserError
 
@@ -17,14 +17,15 @@ import gymnasium, numpy
 
 class Own(gymnasium.Env):
     observation_space = gymnasium.spaces.Box(-1, 1, (2,))
-    action_space = gymnasium.spaces.Discrete(2)
+    action_space = gymnasium.spaces.Discrete(3)
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
         return numpy.zeros(2, numpy.float32), {}
 
     def step(self, action):
-        return numpy.zeros(2, numpy.float32), float(action), False, False, {}
+        observation = numpy.zeros(3 if action == 2 else 2, numpy.float32)
+        return observation, float("nan") if action == 1 else 0.0, False, False, {}
 
 gymnasium.register("Own-v0", entry_point=Own, max_episode_steps=4)
 """
@@ -44,7 +45,12 @@ def test_a_module_in_the_working_folder(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
     task = make("own:Own-v0")
+    assert isinstance(task, HostEnvironment)
     assert (task.spec.observation_size, task.max_steps) == (2, 4)
+    task.reset(0)
+    for action, said in ((1, "gave the reward nan"), (2, "should give observations of 2 numbers")):
+        with pytest.raises(UserError, match=said):
+            task.step(action)
     with pytest.raises(UserError, match="the module silent, which is neither installed nor in this folder"):
         make("silent:Silent-v0")
 

@@ -1,5 +1,6 @@
 """Tasks of Gymnasium, stepped on the host."""
 
+import math
 import os
 import sys
 from importlib import import_module
@@ -43,6 +44,8 @@ class HostEnvironment:
     def step(self, action: int) -> tuple[Float[np.ndarray, " d"], float, bool, bool]:
         """(observation, reward, terminated, truncated) after the action, numbered from 0."""
         observation, reward, terminated, truncated, _ = self._task.step(self._first_action + int(action))
+        if not math.isfinite(reward):
+            raise UserError(f"{self.spec.name} gave the reward {reward}, which is no number to learn from")
         return self._flat(observation), float(reward), bool(terminated), bool(truncated)
 
     def close(self) -> None:
@@ -50,7 +53,13 @@ class HostEnvironment:
 
     def _flat(self, observation: Any) -> Float[np.ndarray, " d"]:
         # A copy: some tasks write every observation into the same array.
-        return spaces.flat(self._observed, [observation])[0]
+        vector = spaces.flat(self._observed, [observation])[0]
+        if len(vector) != self.spec.observation_size:
+            raise UserError(
+                f"{self.spec.name} should give observations of {self.spec.observation_size} numbers, "
+                f"as its observation space says, but {len(vector)} came"
+            )
+        return vector
 
 
 def names() -> list[str]:
