@@ -191,7 +191,9 @@ def blindly(environment: Any, experiments: Any, seeds: list[int], arguments: Any
         raise SystemExit("a task of the host's is searched on a GPU only off-policy")
     protocol, episodes = experiments[0].protocol, experiments[0].episodes
     count = len(seeds)
-    with ProcessPoolExecutor(arguments.processes, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(
+        arguments.processes, mp_context=get_context("spawn"), initializer=on_the_host
+    ) as pool:
         played = list(pool.map(play, [arguments.task] * count, seeds, [episodes] * count))
         size = protocol.replay.capacity
         memories = []
@@ -245,6 +247,11 @@ def blindly(environment: Any, experiments: Any, seeds: list[int], arguments: Any
         {"best": f[:, 0], "final": f[:, 1], "episodes": episodes, "curve": np.round(np.median(c, 0), 0)}
         for f, c in zip(final, curves, strict=True)
     ]
+
+
+def on_the_host() -> None:
+    """A process that only steps a task needs no part of the GPU."""
+    jax.config.update("jax_platforms", "cpu")
 
 
 def play(task: str, seed: int, episodes: int) -> Any:

@@ -51,6 +51,8 @@ class RobustRow:
     target_rate: float = 0.05
     memory: float = 0.5
     """Weight of past solutions in x."""
+    damping: float = 0.1
+    """x's ridge, in units of F's mean eigenvalue: the larger, the closer to the vanilla direction."""
     capacity: int = 1 << 15
     batch: int = 5120
     minibatches: int = 40
@@ -73,20 +75,23 @@ class RobustRow:
 
 _CARTPOLE = RobustRow(mean=(0.0, 0.0, 0.0, 0.0), scale=(2.4, 2.0, 0.2, 2.0))
 _ACROBOT = RobustRow(
-    actor=(32,),
     actor_rate=0.3,
     vanilla=100.0,
     kl=3e-4,
     capacity=1 << 18,
+    batch=2560,
+    telling=0.25,
     mean=(0.0,) * 6,
     scale=(0.3, 0.5, 0.5, 0.6, 1.0, 2.0),
 )
 _MOUNTAIN_CAR = RobustRow(
     actor=(32,),
+    bias=True,
     actor_rate=0.1,
     vanilla=300.0,
     kl=3e-4,
     batch=2560,
+    telling=0.25,
     mean=(-0.5, 0.0),
     scale=(0.5, 0.05),
 )
@@ -102,15 +107,15 @@ _LUNAR_LANDER = RobustRow(
 
 ON_POLICY = {
     "CartPole-v1": replace(_CARTPOLE, actor_rate=0.3, kl=3e-4, capacity=1 << 13, batch=2560, minibatches=20),
-    "Acrobot-v1": replace(_ACROBOT, updates=2, evidence=5),
+    "Acrobot-v1": replace(_ACROBOT, updates=2, evidence=3),
     "MountainCar-v0": replace(_MOUNTAIN_CAR, capacity=1 << 21, updates=6, evidence=12, episodes=400),
     "LunarLander-v3": _LUNAR_LANDER,
 }
 OFF_POLICY = {
-    "CartPole-v1": replace(_CARTPOLE, vanilla=100.0, value_rate=5e-3),
-    "Acrobot-v1": replace(_ACROBOT, value_rate=1e-3, updates=4),
+    "CartPole-v1": replace(_CARTPOLE, actor_rate=0.01, vanilla=300.0, value_rate=5e-3),
+    "Acrobot-v1": replace(_ACROBOT, actor=(32,), damping=1.0, value_rate=1e-3, updates=4, ratio_ridge=1e-3),
     "MountainCar-v0": replace(_MOUNTAIN_CAR, capacity=1 << 21, updates=10, episodes=200),
-    "LunarLander-v3": replace(_LUNAR_LANDER, capacity=1 << 17),
+    "LunarLander-v3": replace(_LUNAR_LANDER, caution=0.1, kl=3e-4, capacity=1 << 17, updates=2, episodes=600),
 }
 
 
@@ -143,7 +148,7 @@ def robust(
     kl: Schedule = Constant(row.kl)
     if row.kl_horizon is not None:
         kl = RobbinsMonro(row.kl, 1.0, row.kl_horizon)
-    direction: Direction = Ridge(memory=row.memory) if natural else Vanilla()
+    direction: Direction = Ridge(row.damping, row.memory) if natural else Vanilla()
     ratios = Ratios(One(), One())
     if off_policy and row.ratio_rows:
 
