@@ -2,12 +2,13 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run site test lint format lock clean bench bench-learn bench-ope published reproduce reproduce-quick publish docs
+.PHONY: help run site test lint format lock clean bench peers bench-learn bench-ope published reproduce reproduce-quick publish docs
 
 VENV   := .venv
 STAMP  := $(VENV)/.installed
 PY     := $(VENV)/bin/python
 OFFNAC := $(VENV)/bin/offnac
+PEERS  := .cache/peers
 QUIET  := --quiet --quiet --disable-pip-version-check --no-input
 
 # Test processes: one a core, at most 8. Each keeps to one thread (NPROC is what XLA's thread pool reads),
@@ -75,8 +76,19 @@ lock:  ## look up the newest versions that pyproject.toml admits and write requi
 	} > requirements.lock
 	@echo "requirements.lock: $$(grep -c '==' requirements.lock) packages"
 
-bench: $(STAMP)  ## training steps per second on one core, into results/bench
-	@$(PY) benchmarks/speed.py
+# Stopped or killed, the same command goes on. ARGS="online --only CartPole" is one part, some of its rows.
+bench: $(STAMP) peers  ## speed side by side with other libraries, in tables and into results/bench (an hour)
+	@$(PY) benchmarks/bench.py $(ARGS)
+
+# torch first, and exactly this one: another would bring CUDA along. Not fatal: a missing peer is said to be missing.
+peers:  ## the libraries that the benchmark compares with, in .cache/peers
+	@test -e $(PEERS)/.installed || { \
+	    echo "Setting up $(PEERS) with torch, stable-baselines3 and d3rlpy (some minutes the first time) ..."; \
+	    ( $(call make_venv,$(PEERS)) ) && \
+	    $(PEERS)/bin/python -m pip $(QUIET) install torch==2.13.0 && \
+	    $(PEERS)/bin/python -m pip $(QUIET) install stable-baselines3 d3rlpy box2d pygame pyarrow && \
+	    touch $(PEERS)/.installed; \
+	} || echo "The peers could not be installed; the benchmark goes on without them." >&2
 
 # Stopped or killed, the same command goes on. ARGS="cartpole --seeds 4" passes arguments on.
 bench-learn: $(STAMP)  ## what learn makes of 16 fresh logs of each task, into results/learn (hours)

@@ -54,30 +54,52 @@ def published() -> str:
     )
 
 
-def speed() -> str:
-    result = json.loads((RESULTS / "bench" / "speed.json").read_text())
-    rows = [
-        "| task | algorithm | training steps/s, median | lowest | highest | first call, seconds |",
-        "|---|---|---|---|---|---|",
+PARTS = ("online", "goals", "log_learners", "estimators", "growth", "floor", "cores", "startup")
+"""Parts of the benchmark in the order of the page; others that have a table follow."""
+
+
+def speed(folder: Path = RESULTS / "bench") -> str:
+    """A section for every part of the benchmark: what it is, its table, its picture if there is one."""
+    found = {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
+    names = [name for name in (*PARTS, *(name for name in found if name not in PARTS)) if name in found]
+    lines = [
+        "# Speed",
+        "",
+        "Every table comes from one run of a part of `make bench`, contenders in turn on the same core, medians of repeats.",
+        "",
     ]
-    for row in result["rows"]:
-        rows.append(
-            f"| {row['environment']} | {row['algorithm']} | {row['steps_per_second']:,.0f} | {row['lowest']:,.0f} "
-            f"| {row['highest']:,.0f} | {row['first_call_seconds']:.1f} |"
-        )
-    return "\n".join(
-        [
-            "# Speed",
+    for name in names:
+        result = found[name]
+        if "table" not in result:
+            continue
+        columns = result["table"]["columns"]
+        lines += [
+            f"## {result['title']}",
             "",
-            "Training steps per second on one core, preset `published`, once compiled. Whole episodes as `train` runs them:",
-            "off-policy the ratio updates and the evaluation episodes are in the time, but only training steps are counted.",
+            result["about"],
             "",
-            *rows,
+            _line(columns),
+            _line(["---"] * len(columns)),
+        ]
+        lines += [_line(row) for row in result["table"]["rows"]]
+        if "picture" in result:
+            path = f"../results/bench/{result['picture']}"
+            lines += ["", f"![{result['title']}: seconds against size]({path})"]
+        shared = f" {result['shared']}." if "shared" in result else ""
+        machine = result["machine"].get("model", result["machine"].get("processor", ""))
+        peers = ", ".join(f"{name} {version}" for name, version in result.get("peers", {}).items())
+        beside = f" Beside it: {peers}." if peers else ""
+        lines += [
             "",
-            f"{provenance(result)} Regenerate with `make bench docs`; [results/bench/speed.json](../results/bench/speed.json).",
+            f"{provenance(result)}{beside} Machine: {machine}.{shared} Regenerate with `make bench ARGS={name}`;",
+            f"[results/bench/{name}.json](../results/bench/{name}.json).",
             "",
         ]
-    )
+    return "\n".join(lines)
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 ALGORITHMS = {"ac": "Deep AC", "nac": "Deep NAC", "offac": "Deep OffAC", "offnac": "Deep OffNAC"}
