@@ -27,6 +27,8 @@ SLOWEST = 60
 """Milliseconds a picture stays at most where pictures are left out: a long episode runs fast rather than
 jerkily."""
 COLOURS = 32
+QUIET = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy", "PYGAME_HIDE_SUPPORT_PROMPT": "1"}
+"""Some tasks look for a screen and loudspeakers even to render into memory, and greet on standard output."""
 LAST = 1200
 """Milliseconds the last picture stays, so that the end is seen."""
 BYTES = 300_000
@@ -151,8 +153,8 @@ def _stage(name: str, max_steps: int) -> Any:
     """A simulator that renders into memory, which needs no display; None where the task cannot."""
     import gymnasium
 
-    # Some tasks ask for a video driver even so.
-    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    for variable, value in QUIET.items():
+        os.environ.setdefault(variable, value)
     try:
         stage = gymnasium.make(
             name, max_episode_steps=max_steps, render_mode="rgb_array", disable_env_checker=True
