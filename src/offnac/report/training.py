@@ -99,10 +99,11 @@ def _film(out: Path, environment: str, finished: list[dict[str, Any]]) -> str:
 
 
 def _curves(records: Records, algorithm: str) -> str:
-    drawn = health.charts(records, "training episode", RECORDED)
+    off = algorithm.startswith("off")
+    shown = {name: told for name, told in RECORDED.items() if off or name != "effective_sample_size"}
+    drawn = health.charts(records, "training episode", shown)
     if not drawn:
         return "<p>No episode has ended yet.</p>"
-    off = algorithm.startswith("off")
     average = "of runs of the learned policy" if off else "of the training episodes"
     return (
         f"<p>Interquartile mean over seeds, with the middle half of them as a band. The running average is "
