@@ -10,6 +10,7 @@ from functools import partial
 
 import jax.numpy as jnp
 import numpy as np
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -77,10 +78,13 @@ def test_offnac_finds_the_best_policy_and_values_it_rightly(chain_log, tmp_path,
 
 
 def test_imitation_stays_with_the_behaviour(chain_log, tmp_path, quick):
-    result = offnac.learn(chain_log, "bc", out=tmp_path / "run", iterations=100)
+    result = offnac.learn(chain_log, "bc", out=tmp_path / "run", iterations=100, track="tensorboard")
     pi = load_policy(tmp_path / "run" / "seed-0" / "last").probabilities(np.eye(8, dtype=np.float32))
     assert np.abs(pi - 0.5).max() < 0.15
     assert result["algorithm"] == "bc"
+    assert list((tmp_path / "run" / "tensorboard" / "seed-0").glob("events.*"))
+    history = pyarrow.csv.read_csv(tmp_path / "run" / "history.csv")
+    assert history.column_names[:2] == ["seed", "iteration"] and len(history) == 100
 
 
 def test_the_currency_of_the_rewards_does_not_matter(chain_log, tmp_path, quick):

@@ -2,7 +2,6 @@
 
 import struct
 import sys
-from functools import partial
 from threading import Event
 from types import ModuleType, SimpleNamespace
 
@@ -12,9 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose
 
-from offnac import api, cli, learning
+from offnac import api, cli
 from offnac.errors import Stopped, UserError
-from offnac.presets.from_log import LogRow, from_log
 
 EPISODES = 8
 CHAIN = {"episodes": EPISODES, "test_episodes": 4, "workers": 1}
@@ -61,23 +59,6 @@ def test_tensorboard_has_every_episode_of_every_seed_once(tmp_path):
             assert list(told[column]) == list(range(EPISODES))
             assert_allclose(list(told[column].values()), table[column].to_numpy(), rtol=1e-6)
         assert told["result/test/mean"] == {EPISODES - 1: pytest.approx(run["test"]["mean"])}
-
-
-def test_learning_from_a_log_is_tracked_as_well(tmp_path, monkeypatch):
-    pytest.importorskip("tensorboardX")
-    small = LogRow(actor=(8,), value=(16, 16), batch=256, minibatches=8, ratio_rows=128, held_out_rows=1024)
-    monkeypatch.setattr(learning, "from_log", partial(from_log, row=small))
-    monkeypatch.setattr(learning, "ope", lambda policy, log, gamma: dict.fromkeys(learning.OPE))
-    support = {"verdict": None, "reasons": [], "policy": {"histogram": None}}
-    monkeypatch.setattr(learning, "audit", lambda log, policy, gamma: support)
-    api.collect("tabular-chain", steps=4000, out=tmp_path / "log.parquet")
-    learning.learn(tmp_path / "log.parquet", out=tmp_path / "run", iterations=3, track=["tensorboard"])
-    told = scalars(tmp_path / "run" / "tensorboard" / "seed-0")
-    assert list(told["entropy"]) == [0, 1, 2]
-    assert "result/selected/value" in told
-    rows = pyarrow.csv.read_csv(tmp_path / "run" / "history.csv")
-    assert rows.column_names[:3] == ["seed", "iteration", "value"]
-    assert len(rows) == 3
 
 
 @pytest.fixture
