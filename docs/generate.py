@@ -240,7 +240,7 @@ def readme() -> str:
     cells = [cell for cell in summary["cells"] if cell["preset"] == "robust"]
     missed = [
         f"{cell['environment']} {ALGORITHMS[cell['algorithm']].removeprefix('Deep ')}"
-        f"{'' if cell['lam'] is None else ' with TD(λ)'} falls short by {cell['paper']['mean'] - cell['test']['iqm']:.1f}"
+        f"{'' if cell['lam'] is None else ' with TD(λ)'} falls short by {cell['paper']['mean'] - cell['test']['iqm']:.2f}"
         for cell in cells
         if not cell["meets"]
     ]
@@ -264,7 +264,7 @@ if (RESULTS / "paper" / "summary.json").exists():
     PAGES["paper.md"] = paper
     PAGES["assets/overview.svg"] = overview.picture
     PAGES["../README.md"] = readme
-if (RESULTS / "learn").exists():
+if any((RESULTS / "learn").glob("*.json")):
     PAGES["learned.md"] = learned
 
 
