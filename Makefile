@@ -6,6 +6,7 @@
 
 VENV   := .venv
 STAMP  := $(VENV)/.installed
+READY  := $(VENV)/.ready
 PY     := $(VENV)/bin/python
 OFFNAC := $(VENV)/bin/offnac
 PEERS  := .cache/peers
@@ -41,7 +42,7 @@ endef
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(STAMP)  ## the whole story in about a minute: a log, a policy learned from it, its worth, a film (out/run)
+run: $(READY)  ## the whole story in about a minute: a log, a policy learned from it, its worth, a film (out/run)
 	@rm -rf out/run
 	@mkdir -p out/run
 	$(OFFNAC) collect CartPole-v1 --steps 22000 --out out/run/cartpole.parquet
@@ -63,18 +64,26 @@ format: $(STAMP)  ## put the code into ruff's format, with the fixes that are sa
 	@$(PY) -m ruff check --fix --exit-zero --quiet
 	@$(PY) -m ruff format
 
-lock:  ## look up the newest versions that pyproject.toml admits and write requirements.lock
-	@$(call make_venv,.cache/lock)
-	@.cache/lock/bin/python -m pip $(QUIET) install --upgrade uv
-	@.cache/lock/bin/uv --quiet --no-config pip compile pyproject.toml --extra dev --extra docs --upgrade \
+# $(call compile,WHAT,OPTIONS,FILE): the packages of WHAT with their hashes, into FILE; with hatchling and editables, which
+# an editable install without a build environment of its own needs.
+define compile
+	@printf 'hatchling\neditables\n' | .cache/lock/bin/uv --quiet --no-config pip compile pyproject.toml - $(2) \
 	    --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
 	    --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file .cache/lock/lock
 	@{ \
-	    echo "# Every package that offnac and its development tools need, at one exact version each."; \
+	    echo "# Every package that $(1), at one exact version each."; \
 	    echo "# Written by 'make lock' from pyproject.toml; not to be edited by hand."; \
 	    cat .cache/lock/lock; \
-	} > requirements.lock
-	@echo "requirements.lock: $$(grep -c '==' requirements.lock) packages"
+	} > $(3)
+	@rm .cache/lock/lock
+	@echo "$(3): $$(grep -c '==' $(3)) packages"
+endef
+
+lock:  ## look up the newest versions that pyproject.toml admits and write requirements.lock and requirements-run.lock
+	@$(call make_venv,.cache/lock)
+	@.cache/lock/bin/python -m pip $(QUIET) install --upgrade uv
+	$(call compile,offnac and its development tools need,--extra dev --extra docs --upgrade,requirements.lock)
+	$(call compile,offnac needs to run,--constraint requirements.lock,requirements-run.lock)
 
 # Stopped or killed, the same command goes on. ARGS="online --only CartPole" is one part, some of its rows.
 bench: $(STAMP) peers  ## speed side by side with other libraries, in tables and into results/bench (an hour)
@@ -123,9 +132,15 @@ clean:  ## remove caches, builds and out/run (.venv stays: rm -rf .venv removes 
 	@rm -rf .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist out/run
 	@find benchmarks docs src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(STAMP): pyproject.toml requirements.lock
-	@echo "Setting up $(VENV) from requirements.lock (a minute or two the first time) ..."
+# What offnac needs to run; its tools come on top where a target needs them. Bytecode is written at first use.
+$(READY): pyproject.toml requirements-run.lock
+	@echo "Setting up $(VENV) from requirements-run.lock (a minute or two the first time) ..."
 	@$(call make_venv,$(VENV))
-	@$(PY) -m pip $(QUIET) install --require-hashes --requirement requirements.lock
+	@$(PY) -m pip $(QUIET) install --no-compile --require-hashes --requirement requirements-run.lock
 	@$(PY) -m pip $(QUIET) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(STAMP): $(READY) requirements.lock
+	@echo "Adding the tools of requirements.lock ..."
+	@$(PY) -m pip $(QUIET) install --no-compile --require-hashes --requirement requirements.lock
 	@touch $@
