@@ -215,7 +215,7 @@ COLLECT = ["collect", "CartPole-v1", "--steps", "5", "--out", "OUT"]
 EVALUATE = ["evaluate", "POLICY", "CartPole-v1", "--episodes", "3"]
 
 BAD = {
-    "unknown environment": (["train", "CartPol-v1", "--out", "OUT"], "did you mean 'CartPole-v1'?"),
+    "unknown environment": (["train", "CartPol-v1", "--out", "OUT"], "did you mean 'CartPole-v1'"),
     "older environment": (["collect", "LunarLander-v2", "--steps", "5", "--out", "OUT"], "LunarLander-v3"),
     "nonsense environment": (["evaluate", "POLICY", "qwertz"], "there is no environment 'qwertz'"),
     "environment of a module that is not there": (["train", "nomodule:X-v0", "--out", "OUT"], "nomodule"),
