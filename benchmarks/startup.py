@@ -1,6 +1,6 @@
 """Starting up: ``offnac --help`` beside Python itself, and what a second start compiles.
 
-The commands of ``make run`` in small, and ``learn`` and ``ope``, twice each with a cache of compiled programs
+The commands of ``make run`` in small, and ``train`` and ``ope``, twice each with a cache of compiled programs
 that is empty the first time. Writes ``results/bench/startup.json``; about two minutes.
 """
 
@@ -18,11 +18,13 @@ import harness
 from harness import Results, Row, in_turn, ratio, seconds, spread
 
 COMMANDS = {
-    "collect": "CartPole-v1 --steps 2000 --out {out}/log.parquet",
-    "train": "CartPole-v1 --algorithm nac --seeds 2 --episodes 3 --test-episodes 10 --out {out}/trained",
-    "evaluate": "{out}/trained/seed-0/best CartPole-v1 --episodes 10",
+    "collect": "CartPole-v1 --steps 22000 --out {out}/log.parquet",
     "learn": "{out}/log.parquet --iterations 2 --out {out}/learned",
-    "ope": "{out}/learned/policy {out}/log.parquet",
+    "evaluate": "{out}/learned CartPole-v1 --episodes 10",
+    "audit": "{out}/log.parquet {out}/learned --html {out}/audit.html",
+    "watch": "{out}/learned CartPole-v1 --out {out}/policy.gif",
+    "train": "CartPole-v1 --algorithm nac --seeds 2 --episodes 3 --test-episodes 10 --out {out}/trained",
+    "ope": "{out}/learned {out}/log.parquet",
 }
 COMPILING = Path(__file__).with_name("compiling.py")
 
@@ -89,7 +91,7 @@ def main() -> None:
     given = harness.arguments(__doc__)
     harness.one_core()
     about = (
-        "`offnac --help`, and the commands of `make run` (in small) with `learn` and `ope` started twice "
+        "`offnac --help`, and the commands of `make run` (in small) with `train` and `ope` started twice "
         "with a cache of compiled programs that is empty at first."
     )
     results = Results("startup", "Starting up", about, given)
