@@ -7,9 +7,8 @@ from typing import Any
 
 from offnac import files, run_folder
 from offnac.errors import UserError
+from offnac.experiments.summary import SUMMARY
 from offnac.report import from_log, page, reproduction, training, tuning
-
-SUMMARY = "summary.json"
 
 Document = Callable[[str], str]
 """Makes the page, given the state that it shows where a server tells of the next one."""
