@@ -47,11 +47,12 @@ def train_seeds(
     stop: Event,
     provenance: dict[str, Any],
 ) -> list[dict[str, Any]]:
-    results = []
-    for first in range(0, len(seeds), WIDTH):
-        folders = [SeedFolder(out, seed) for seed in seeds[first : first + WIDTH]]
-        results += _train_group(environment, experiment, folders, test_episodes, report, stop, provenance)
-    return results
+    folders = [SeedFolder(out, seed) for seed in seeds]
+    unfinished = [folder for folder in folders if folder.result() is None]
+    for first in range(0, len(unfinished), WIDTH):
+        group = unfinished[first : first + WIDTH]
+        _train_group(environment, experiment, group, test_episodes, report, stop, provenance)
+    return [result for folder in folders if (result := folder.result()) is not None]
 
 
 def _train_group(
@@ -62,22 +63,15 @@ def _train_group(
     report: Report,
     stop: Event,
     provenance: dict[str, Any],
-) -> list[dict[str, Any]]:
+) -> None:
     group = _Group(environment, experiment, folders, report)
     try:
         group.train(stop)
     finally:
         group.close()
-    results = []
     for index, folder in enumerate(folders):
-        result = folder.result()
-        if result is None:
-            run = group.between_episodes(index)
-            result = folder.finish(
-                environment, experiment, run, group.records[index], test_episodes, provenance, stop
-            )
-        results.append(result)
-    return results
+        run = group.between_episodes(index)
+        folder.finish(environment, experiment, run, group.records[index], test_episodes, provenance, stop)
 
 
 class _Group:
