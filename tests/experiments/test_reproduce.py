@@ -205,7 +205,6 @@ def test_a_reproduction_that_is_asked_to_stop_saves_and_says_so(tmp_path):
         if news.share > 0:
             stop.set()
 
-    began = time.monotonic()
     with pytest.raises(Stopped):
         reproduce.reproduce(
             out=out,
@@ -216,7 +215,6 @@ def test_a_reproduction_that_is_asked_to_stop_saves_and_says_so(tmp_path):
             report=report,
             stop=stop,
         )
-    assert time.monotonic() - began < 200
     partial = json.loads((out / SUMMARY).read_text())
     assert (partial["cells"], partial["unfinished"]) == (
         [],
