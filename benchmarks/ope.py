@@ -196,16 +196,16 @@ def control(
     """A cell for each policy and log."""
     known = {(cell["environment"], cell["sharpness"], cell["log_seed"]): cell for cell in done}
     for task, steps in STEPS.items():
-        environment, played = environments.make(task, MAX_STEPS), {}
-        for sharpness in SHARPNESS[task]:
-            policy, rolled = pushing(task, environment.spec, sharpness), None
-            for seed in range(first_seed, first_seed + logs):
-                if (task, sharpness, seed) in known:
-                    continue
-                if seed not in played:
-                    played[seed] = collected(task, Uniform(environment.spec.actions), steps, seed)
-                rolled = rolled or rolled_out(task, policy, first_seed)
-                yield _control_cell(task, sharpness, seed, policy, played[seed], rolled)
+        spec = environments.make(task, MAX_STEPS).spec
+        rolled = {sharpness: cell["truth"] for (name, sharpness, _), cell in known.items() if name == task}
+        for seed in range(first_seed, first_seed + logs):
+            wanted = [one for one in SHARPNESS[task] if (task, one, seed) not in known]
+            log = collected(task, Uniform(spec.actions), steps, seed) if wanted else None
+            for sharpness in wanted:
+                policy = pushing(task, spec, sharpness)
+                if sharpness not in rolled:
+                    rolled[sharpness] = rolled_out(task, policy, first_seed)
+                yield _control_cell(task, sharpness, seed, policy, log, rolled[sharpness])
 
 
 def collected(task: str, behaviour: Any, steps: int, seed: int, max_steps: int = MAX_STEPS) -> Log:

@@ -94,8 +94,8 @@ class Rows:
         return distance, rows
 
     def move(self, state: Vectors, rows: NDArray[np.int64], chosen: NDArray[np.int64]) -> Vectors:
-        """The states that follow as they did from the chosen ones of these rows, without those that end (it is
-        seen by where they lead: to states that rows ended in). Where there is no row, −1, nothing moves."""
+        """The states that follow as they did from the chosen ones of these rows, without those that end (seen
+        by where they lead: to states that rows ended in). Where there is no row, −1, nothing moves."""
         x, y, here = self.state[rows], self.following[rows], np.arange(len(state))
         apart = state - x[here, chosen]
         moved = y[here, chosen] + np.einsum("ni,nij->nj", apart, _jacobian(x, y))
