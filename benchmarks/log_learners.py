@@ -49,7 +49,7 @@ def paper(environment: str) -> float:
 
 
 def log_of(name: str, task: Task, seed: int) -> Path:
-    path = SCRATCH / f"{name}-uniform-{seed}.parquet"
+    path = SCRATCH / f"{name}-{task.rows}-{seed}.parquet"
     if not path.exists():
         SCRATCH.mkdir(parents=True, exist_ok=True)
         offnac.collect(task.environment, steps=task.rows, out=path, first_seed=seed, max_steps=task.max_steps)
@@ -79,7 +79,7 @@ def ours(task: Task, log: Path, goal: float, seed: int) -> dict[str, Any]:
         home = out / f"seed-{seed}"
         chosen, last = (offnac.load_policy(home / name) for name in ("selected", "last"))
         count = pq.read_metadata(home / "candidates.parquet").num_rows
-        thetas = load_file(home / "checkpoint.safetensors")["run.candidates.theta"][:count]
+        thetas = load_file(home / "checkpoint.safetensors")["run.candidates"][:count]
     candidates = [replace(chosen, theta=jnp.asarray(theta)) for theta in thetas]
     simulator = environments.make(task.environment, task.max_steps)
 
