@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run site test lint format lock clean bench peers bench-learn bench-ope published reproduce reproduce-quick publish docs
+.PHONY: help run site test lint format lock clean bench peers bench-learn bench-ope bench-audit bench-large published reproduce reproduce-quick publish docs
 
 VENV   := .venv
 STAMP  := $(VENV)/.installed
@@ -103,8 +103,14 @@ peers:  ## the libraries that the benchmark compares with, in .cache/peers
 bench-learn: $(STAMP)  ## what learn makes of 16 fresh logs of each task, into results/learn (hours)
 	@$(PY) benchmarks/learn.py $(ARGS)
 
-bench-ope: $(STAMP)  ## off-policy evaluation against the truth, into results/ope (about half an hour)
+bench-ope: $(STAMP)  ## off-policy evaluation against the truth, into results/ope (a quarter of an hour)
 	@$(PY) benchmarks/ope.py
+
+bench-audit: $(STAMP)  ## what the audit sees against what a policy does, into results/ope (minutes)
+	@$(PY) benchmarks/audit.py
+
+bench-large: $(STAMP)  ## ten million rows read, audited and evaluated: time and memory, into results/ope
+	@$(PY) benchmarks/large_log.py
 
 published: $(STAMP)  ## preset published against the reference distributions, into results/published
 	@$(PY) benchmarks/published.py

@@ -259,6 +259,112 @@ def readme() -> str:
 
 RESULTS_BEGIN, RESULTS_END = "<!-- results: written by make docs -->", "<!-- end of results -->"
 
+
+def ope() -> str:
+    """Off-policy evaluation where the truth is known."""
+    finite, control = (
+        json.loads((RESULTS / "ope" / f"{part}.json").read_text()) for part in ("tabular", "control")
+    )
+    lines = [
+        "# Off-policy evaluation against the truth",
+        "",
+        "What `offnac ope` recommends, beside what is known to be true.",
+        "",
+        "## Finite MDPs",
+        "",
+        f"Random MDPs with exact J(π), logs of {finite['cells'][0]['episodes']} episodes of uniform behaviour, γ = {finite['gamma']:g};",
+        f"{finite['cells'][0]['logs']} logs in each of the {len(finite['cells'])} cells. *Covers*: the share of the logs whose 95% interval holds",
+        "the truth, over all MDPs, and in the worst one. *Times smaller*: the RMSE of weighted importance sampling over that of",
+        "the recommended estimate, the mean over MDPs.",
+        "",
+        "| horizon | discounted: covers | worst MDP | RMSE, times smaller | undiscounted: covers | worst MDP | RMSE, times smaller |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for horizon in sorted({cell["horizon"] for cell in finite["cells"]}):
+        told = []
+        for kind in ("discounted", "undiscounted"):
+            found = [cell[kind]["estimators"] for cell in finite["cells"] if cell["horizon"] == horizon]
+            covers = [one["recommended"]["coverage"] for one in found]
+            smaller = [one["weighted"]["rmse"] / one["recommended"]["rmse"] for one in found]
+            told.append(
+                f"{sum(covers) / len(covers):.1%} | {min(covers):.1%} | {sum(smaller) / len(smaller):.1f}"
+            )
+        lines.append(f"| {horizon} | {' | '.join(told)} |")
+    lines += [
+        "",
+        "## Control tasks",
+        "",
+        f"Logs of uniform behaviour, γ = {control['gamma']:g}; policies π ∝ exp(sharpness · a · direction·s) from nearly uniform to nearly",
+        "deterministic; the truth by rollouts. The error of the recommended estimate is relative to the truth; undiscounted: returns",
+        f"within {control['cells'][0]['max_steps']} steps. Where there are several logs, each number is the median and the worst.",
+        "",
+        "| task | rows | sharpness | logs | verdicts | recommended | truth | error | truth, undiscounted | error |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+        *_control_rows(control["cells"]),
+        "",
+        *_supported(control["cells"]),
+        "",
+        *_audited(),
+        f"{provenance(control)} Regenerate with `make bench-ope docs`; every cell with all estimators is in",
+        "[results/ope](../results/ope). What the numbers of an audit mean: [logs.md](logs.md).",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _audited() -> list[str]:
+    path = RESULTS / "ope" / "audit.json"
+    if not path.exists():
+        return []
+    rows = [
+        f"| {cell['environment']}, {cell['rows']:,} of {cell['behaviour']} | {cell['policy']} | {cell['truly']:.0%} "
+        f"| {cell['barely_held']:.0%} | {cell['late']:.0%} | {cell['verdict']} |"
+        for cell in json.loads(path.read_text())["cells"]
+    ]
+    return [
+        "## What the audit sees",
+        "",
+        "The share of a policy's discounted weight in states and actions that the log barely holds: *truly*, counted in episodes of",
+        "the policy itself, and as the audit tells it from the log alone. A number is the sharpness of a policy as above. Regenerate",
+        "with `make bench-audit docs`.",
+        "",
+        "| log, rows of behaviour | policy | truly | the audit | later than logged | verdict |",
+        "|---|---|---|---|---|---|",
+        *rows,
+        "",
+    ]
+
+
+def _control_rows(cells: list[dict[str, Any]]) -> list[str]:
+    rows = []
+    for task, sharpness in dict.fromkeys((cell["environment"], cell["sharpness"]) for cell in cells):
+        mine = [cell for cell in cells if (cell["environment"], cell["sharpness"]) == (task, sharpness)]
+        truth, rows_logged = mine[0]["truth"], mine[0]["rows"]
+        counted = [
+            ", ".join(f"{names.count(name)} {name.replace('_', ' ')}" for name in sorted(set(names)))
+            for names in ([cell[key] for cell in mine] for key in ("verdict", "recommended"))
+        ]
+        errors = []
+        for name in ("error", "undiscounted_error"):
+            found = sorted((cell[name] for cell in mine), key=abs)
+            errors.append(f"{found[(len(found) - 1) // 2]:+.1%}, {found[-1]:+.1%}")
+        rows.append(
+            f"| {task} | {rows_logged:,} | {sharpness:g} | {len(mine)} | {counted[0]} | {counted[1]} "
+            f"| {truth['discounted']:.1f} | {errors[0]} | {truth['undiscounted']:.1f} | {errors[1]} |"
+        )
+    return rows
+
+
+def _supported(cells: list[dict[str, Any]]) -> list[str]:
+    """The claim about supported policies, as the cells bear it."""
+    mine = [cell for cell in cells if cell["verdict"] == "supported"]
+    within = [sum(abs(cell[name]) <= 0.1 for cell in mine) for name in ("error", "undiscounted_error")]
+    return [
+        f"Of the {len(mine)} estimates for policies that the audit calls supported, {within[0]} are within 10% of the truth discounted,",
+        f"and {within[1]} undiscounted.",
+    ]
+
+
 PAGES = {"published.md": published, "speed.md": speed}
 if (RESULTS / "paper" / "summary.json").exists():
     PAGES["paper.md"] = paper
@@ -266,6 +372,9 @@ if (RESULTS / "paper" / "summary.json").exists():
     PAGES["../README.md"] = readme
 if any((RESULTS / "learn").glob("*.json")):
     PAGES["learned.md"] = learned
+
+if (RESULTS / "ope").exists():
+    PAGES["ope.md"] = ope
 
 
 def main() -> None:
