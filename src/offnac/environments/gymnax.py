@@ -87,6 +87,11 @@ def _task(name: str) -> _Task:
     return _Task(rules, parameters, Spec(name=name, observation_size=size, actions=actions.n), one_hot)
 
 
+def constants(name: str) -> Any:
+    """The numbers in the rules of a task."""
+    return _task(name).parameters
+
+
 def names() -> list[str]:
     import gymnax
 

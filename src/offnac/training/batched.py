@@ -1,7 +1,8 @@
 """On-line training of many seeds in one program: what a GPU is good at.
 
-The program is the one that a CPU runs for a single seed (:mod:`native`), under ``vmap``. The seeds of a
-call start together and are saved together.
+The program is the one that a CPU runs for a single seed (:mod:`native`), under ``vmap``; where there is a
+kernel for the experiment (:mod:`on_chip`), that one. The seeds of a call start together and are saved
+together.
 """
 
 import time
@@ -18,7 +19,7 @@ import numpy as np
 
 from offnac.actor_critic import ActorCritic
 from offnac.environments.environment import Environment
-from offnac.training import checkpoint, native
+from offnac.training import checkpoint, native, on_chip
 from offnac.training.checkpoint import Columns
 from offnac.training.progress import Report, Stopped, Update
 from offnac.training.protocol import Experiment, Protocol, Record, Run, one_of, start
@@ -95,6 +96,8 @@ def _train(
     stop: Event,
 ) -> tuple[Run, list[Columns]]:
     done, count, saved, saving = int(runs.episode[0]), 1, time.perf_counter(), 1.0
+    settings = (environment, experiment.algorithm, experiment.protocol)
+    program = on_chip.chunk if on_chip.has_compiler() and on_chip.fits(*settings) else chunk
 
     def save() -> None:
         for index, folder in enumerate(folders):
@@ -103,7 +106,7 @@ def _train(
     while done < experiment.episodes:
         count = min(count, experiment.episodes - done)
         began = time.perf_counter()
-        runs, new = chunk(environment, experiment.algorithm, experiment.protocol, runs, count, CAPACITY)
+        runs, new = program(*settings, runs, count, CAPACITY)
         rows = jax.device_get(new)
         records = [
             checkpoint.append(record, Record(*(column[index] for column in rows)), count)
