@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,12 @@ from offnac.environments import exact
 from offnac.environments.tabular import chain
 from offnac.errors import UserError
 from offnac.evaluation.off_policy import ope
+from offnac.evaluation.off_policy.criterion import Criterion
+from offnac.evaluation.off_policy.evidence import gather
+from offnac.evaluation.off_policy.fitted import network
+from offnac.evaluation.off_policy.ope import side_by_side
+from offnac.logs import Log
+from offnac.transition import Spec, Transition
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "ope.py"
 
@@ -80,3 +87,45 @@ def test_the_command_tells_all_estimators_and_which_to_trust(tmp_path, capsys, b
         assert estimate["low"] <= estimate["value"] <= estimate["high"]
         assert set(estimate["undiscounted"]) >= {"value", "low", "high"}
     assert result["effective_sample_size"] > 0 and result["behaviour"]["source"] == "logged"
+
+
+def hazardous(episodes, hazard, rng):
+    """A log of noise in which every step earns 1 and is the last with one probability, whatever is done."""
+    lengths = np.minimum(rng.geometric(hazard, episodes), 60)
+    rows, last = int(lengths.sum()), np.cumsum(lengths) - 1
+    observation, following = rng.normal(size=(2, rows, 2)).astype(np.float32)
+    step = np.concatenate([np.arange(length, dtype=np.int32) for length in lengths])
+    terminated, truncated = np.zeros(rows, bool), np.zeros(rows, bool)
+    terminated[last], truncated[last] = lengths < 60, lengths == 60
+    columns = (
+        observation,
+        rng.integers(0, 2, rows, dtype=np.int32),
+        np.ones(rows, np.float32),
+        following,
+        terminated,
+        truncated,
+        np.full(rows, 0.5, np.float32),
+        step,
+    )
+    return Log(Spec("noise", 2, 2), Transition(*columns), np.repeat(np.arange(episodes), lengths))
+
+
+def test_ends_are_fitted_as_often_as_they_come(benchmark, monkeypatch):
+    """Where chance ends an episode, rows that ended must not be looked at more often than the others."""
+    monkeypatch.setattr(network, "STEPS", 1500)
+    log = hazardous(100, 0.04, np.random.default_rng(0))
+    policy = benchmark.linear(log.spec, [[0.5, 0.0], [0.0, 0.5]])
+    estimates = side_by_side(gather(policy, log), None, Criterion(0.9)).estimates
+    value = 1.0 / (1.0 - 0.9 * (1.0 - np.asarray(log.rows.terminated).mean()))
+    for name in ("fitted_q", "marginalised_doubly_robust"):
+        assert estimates[name].value == pytest.approx(value, rel=0.05)
+        assert estimates[name].low <= value <= estimates[name].high
+
+
+def test_weights_that_vanish_do_not_look_even(benchmark):
+    """Over long episodes every Π ρ of a decided policy is nearly 0; one is still by far the largest."""
+    log = hazardous(40, 1e-6, np.random.default_rng(0))
+    rows = log.rows._replace(behaviour_prob=np.full(len(log), 1.0, np.float32))
+    evidence = gather(benchmark.linear(log.spec, [[40.0, 0.0], [-40.0, 0.0]]), replace(log, rows=rows))
+    assert evidence.log_weight[evidence.last].max() < -300.0
+    assert evidence.effective_episodes(Criterion(0.99)) < 5.0
