@@ -159,12 +159,13 @@ def test_finished_runs_are_not_run_again(reproduction, summary, monkeypatch, no_
     assert without_times(json.loads(printed)) == without_times(summary), "all that is in the folder counts"
 
 
-def test_published_results_are_small_and_make_a_page(reproduction, summary, tmp_path, no_report):
+def test_published_results_are_small_and_make_a_page(reproduction, summary, tmp_path, no_report, monkeypatch):
     status, _ = run(reproduction, "--resume", "--publish", tmp_path / "paper", presets="published,paper")
     assert status == 0
     published = json.loads((tmp_path / "paper" / SUMMARY).read_text())
     assert without_times(published) == without_times(summary)
     assert pq.read_metadata(tmp_path / "paper" / CURVES).num_rows == 4 * 2 * 60
+    monkeypatch.syspath_prepend(ROOT / "docs")
     spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
     generate = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(generate)
