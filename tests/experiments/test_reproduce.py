@@ -279,7 +279,7 @@ BAD = {
         ["--out", "BEGUN", "--resume", "--test-episodes", "20", "--episodes", "7"],
         "BEGUN was begun with episodes = 60, but now it is 7",
     ),
-    "text for a number": (["--seeds", "many"], "invalid int value"),
+    "text for a number": (["--seeds", "many"], "a whole number is expected"),
 }
 
 
