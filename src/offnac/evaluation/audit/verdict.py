@@ -10,8 +10,10 @@ SUPPORTED, WEAK, UNSUPPORTED = "supported", "weak", "unsupported"
 VERDICTS = (SUPPORTED, WEAK, UNSUPPORTED)
 """From the best to the worst."""
 
-BARELY_HELD = (0.10, 0.45)
+BARELY_HELD = (0.10, 0.50)
 """Shares of the policy's weight that the log barely holds, from which on it is weak, and unsupported."""
+NEVER_TAKEN = (0.10, 0.30)
+"""The same of its choices that are actions which the behaviour never takes: no map is needed to know it."""
 LATE = (0.50, 0.60)
 """The same of its weight that comes later than logged episodes last. In a task without memory states and
 actions are what counts, so this alone makes it weak at most; worse where these are barely held, too."""
@@ -114,7 +116,7 @@ def _late(support: dict[str, Any]) -> Reason:
 def _never_taken(weights: dict[str, Any]) -> Reason:
     """E[ρ] is the probability that π gives to actions that μ takes at all."""
     missing = 1.0 - weights["mean_rho"] - 2.0 * weights["mean_rho_se"]
-    verdict = _by(missing, BARELY_HELD)
+    verdict = _by(missing, NEVER_TAKEN)
     if verdict == SUPPORTED:
         return Reason(SUPPORTED, "")
     return Reason(
