@@ -37,9 +37,11 @@ def on_files(files: Files, config: Any) -> Files:
     """Take into the site what its pages link to outside docs/, under its path in the repository."""
     wanted = {"CHANGELOG.md", "CONTRIBUTING.md"}
     for page in files.documentation_pages():
-        wanted |= {name for _, name in OUTSIDE.findall(page.content_string)}
+        wanted |= {name.rstrip("/") for _, name in OUTSIDE.findall(page.content_string)}
     for name in sorted(wanted):
         path = ROOT / name
+        if path.is_dir():
+            files.append(File.generated(config, f"{name}/index.html", content=_listing(path)))
         for each in sorted(path.rglob("*")) if path.is_dir() else [path]:
             uri = each.relative_to(ROOT).as_posix()
             if each.is_file() and files.get_file_from_path(uri) is None:
@@ -49,7 +51,19 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """The site's root is the repository's and docs/ in one."""
-    return OUTSIDE.sub(r"\1\2", markdown).replace("](docs/", "](")
+
+    def inside(found: re.Match[str]) -> str:
+        folder = (ROOT / found[2]).is_dir()
+        return found[1] + found[2].rstrip("/") + ("/index.html" if folder else "")
+
+    return OUTSIDE.sub(inside, markdown).replace("](docs/", "](")
+
+
+def _listing(folder: Path) -> str:
+    """A folder as a page of links."""
+    names = (each.relative_to(folder).as_posix() for each in sorted(folder.rglob("*")) if each.is_file())
+    links = "".join(f'<li><a href="{name}">{name}</a></li>' for name in names)
+    return f"<!doctype html><meta charset=utf-8><title>{folder.name}</title><ul>{links}</ul>"
 
 
 def on_page_content(html: str, **_: Any) -> str:
