@@ -10,7 +10,7 @@ SUPPORTED, WEAK, UNSUPPORTED = "supported", "weak", "unsupported"
 VERDICTS = (SUPPORTED, WEAK, UNSUPPORTED)
 """From the best to the worst."""
 
-BARELY_HELD = (0.10, 0.50)
+BARELY_HELD = (0.10, 0.45)
 """Shares of the policy's weight that the log barely holds, from which on it is weak, and unsupported."""
 NEVER_TAKEN = (0.10, 0.30)
 """The same of its choices that are actions which the behaviour never takes: no map is needed to know it."""
