@@ -19,6 +19,8 @@ from rich.table import Table
 from offnac import files
 
 PARTS = ("startup", "floor", "online", "goals", "estimators", "growth", "cores", "log_learners")
+ON_REQUEST = ("gpu", "gpu_same")
+"""The former needs a GPU."""
 HERE = Path(__file__).parent
 
 
@@ -39,11 +41,12 @@ def show(folder: Path = harness.RESULTS) -> None:
 
 def main(words: list[str]) -> int:
     if words and words[0] in ("-h", "--help"):
-        print(__doc__, "\nParts: ", ", ".join(PARTS), sep="")
+        print(__doc__, "\nParts: ", ", ".join(PARTS), "; on request: ", ", ".join(ON_REQUEST), sep="")
         return 0
     parts = [words[0]] if words and not words[0].startswith("-") else list(PARTS)
-    if unknown := [part for part in parts if part not in (*PARTS, "show")]:
-        print(f"there is no part {unknown[0]}; choose one of {', '.join(PARTS)}, or show", file=sys.stderr)
+    if unknown := [part for part in parts if part not in (*PARTS, *ON_REQUEST, "show")]:
+        known = ", ".join((*PARTS, *ON_REQUEST))
+        print(f"there is no part {unknown[0]}; choose one of {known}, or show", file=sys.stderr)
         return 2
     options = words[1:] if parts == words[:1] else words
     failed = []

@@ -85,6 +85,8 @@ def speed(folder: Path = RESULTS / "bench") -> str:
         if "picture" in result:
             path = f"../results/bench/{result['picture']}"
             lines += ["", f"![{result['title']}: seconds against size]({path})"]
+        if "note" in result:
+            lines += ["", result["note"]]
         shared = f" {result['shared']}." if "shared" in result else ""
         machine = result["machine"].get("model", result["machine"].get("processor", ""))
         peers = ", ".join(f"{name} {version}" for name, version in result.get("peers", {}).items())
