@@ -35,9 +35,7 @@ def test_an_mp4_holds_every_picture(policy_of, tmp_path):
 
 def test_without_ffmpeg_an_mp4_is_refused_in_a_sentence(policy_of, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    with pytest.raises(
-        UserError, match=r"a \.gif does not.*pip install 'offnac\[video\]'"
-    ):
+    with pytest.raises(UserError, match=r"a \.gif does not.*pip install 'offnac\[video\]'"):
         offnac.watch(policy_of("MountainCar-v0"), out=tmp_path / "film.mp4")
     with pytest.raises(UserError, match=r"a film is a .gif or an .mp4"):
         offnac.watch(policy_of("MountainCar-v0"), out=tmp_path / "film.webm")
