@@ -44,7 +44,8 @@ class Replay:
     evidence: int = 1
     """Rows that must be unlike the others before anything is learned."""
     telling: float = 0.0
-    """The share of a batch that is drawn from the steps before such rows."""
+    """The share of a batch that is drawn from the steps before such rows. They are chosen by what followed:
+    sound where the same action leads to the same state; where chance decides, it makes events look likelier."""
     horizon: int = 100
     """How many steps before."""
 
