@@ -45,7 +45,7 @@ class Replay:
     """Rows that must be unlike the others before anything is learned."""
     telling: float = 0.0
     """The share of a batch that is drawn from the steps before such rows. They are chosen by what followed:
-    sound where the same action leads to the same state; where chance decides, it makes events look likelier."""
+    sound where an action always leads to the same state; where chance decides, events look likelier."""
     horizon: int = 100
     """How many steps before."""
 
