@@ -48,7 +48,7 @@ class LogRow:
     model_passes: float = 4.0
     model_steps: tuple[int, int] = (1000, 8000)
     """At least and at most."""
-    depth: int = 32
+    depth: int = 16
     imagined: float = 0.5
 
 
