@@ -224,7 +224,13 @@ def learned() -> str:
             "return (rollouts with sampled actions, after learning had ended) of the policy that was chosen from the log alone;",
             "beside it the best of the candidates along the way, which only a simulator can tell, and the last one.",
             "",
-            *(rows if found else ["Not measured on fresh logs yet: see what was tried, below, for what is known of this default."]),
+            *(
+                rows
+                if found
+                else [
+                    "Not measured on fresh logs yet: see what was tried, below, for what is known of this default."
+                ]
+            ),
             "",
             *(provenance(task) for task in found[:1]),
             "Regenerate with `make bench-learn docs`; every seed is in [results/learn](../results/learn). How it works:",
