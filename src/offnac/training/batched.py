@@ -97,8 +97,8 @@ def _train(
 ) -> tuple[Run, list[Columns]]:
     done, count, saved, saving = int(runs.episode[0]), 1, time.perf_counter(), 1.0
     settings = (environment, experiment.algorithm, experiment.protocol)
-    # Off-policy not yet: the published ratios' scale is left to rounding (errata row 23), which the kernel does
-    # otherwise, and its runs are not shown to be distributed as the reference's are (results/bench/gpu_same.json).
+    # Off-policy not yet: the scale of the published ratios is left to rounding (errata row 23), which the
+    # kernel does otherwise, and its runs are not shown to be distributed like the reference's.
     trusted = on_chip.has_compiler() and not experiment.protocol.off_policy
     program = on_chip.chunk if trusted and on_chip.fits(*settings) else chunk
 
