@@ -83,7 +83,7 @@ def run_seed(task: Task, seed: int, folder: Path) -> dict[str, Any]:
     home = out / f"seed-{seed}"
     chosen, last = (offnac.load_policy(home / name) for name in ("selected", "last"))
     count = pq.read_metadata(home / "candidates.parquet").num_rows
-    thetas = load_file(home / "checkpoint.safetensors")["run.candidates"][:count]
+    thetas = load_file(home / "checkpoint.safetensors")["run.candidates.theta"][:count]
     candidates = [replace(chosen, theta=jnp.asarray(theta)) for theta in thetas]
     scanned = [test(candidate, task.scan) for candidate in candidates]
     return {

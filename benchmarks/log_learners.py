@@ -79,7 +79,7 @@ def ours(task: Task, log: Path, goal: float, seed: int) -> dict[str, Any]:
         home = out / f"seed-{seed}"
         chosen, last = (offnac.load_policy(home / name) for name in ("selected", "last"))
         count = pq.read_metadata(home / "candidates.parquet").num_rows
-        thetas = load_file(home / "checkpoint.safetensors")["run.candidates"][:count]
+        thetas = load_file(home / "checkpoint.safetensors")["run.candidates.theta"][:count]
     candidates = [replace(chosen, theta=jnp.asarray(theta)) for theta in thetas]
     simulator = environments.make(task.environment, task.max_steps)
 

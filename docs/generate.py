@@ -54,7 +54,7 @@ def published() -> str:
     )
 
 
-PARTS = ("online", "goals", "log_learners", "estimators", "growth", "floor", "cores", "startup")
+PARTS = ("online", "speed", "goals", "log_learners", "estimators", "growth", "floor", "cores", "startup")
 """Parts of the benchmark in the order of the page; others that have a table follow."""
 
 
@@ -227,9 +227,7 @@ def learned() -> str:
             *(
                 rows
                 if found
-                else [
-                    "Not measured on fresh logs yet: see what was tried, below, for what is known of this default."
-                ]
+                else ["Not measured on fresh logs yet: see what was tried, below, for what is known."]
             ),
             "",
             *(provenance(task) for task in found[:1]),
@@ -284,7 +282,7 @@ def learn_search() -> list[str]:
         "On tuning logs, by rollouts: means over the logs of the best policy tested on the way and of the last quarter of",
         "those tested. `depth` is how many steps the model carries the policy (0: no model), `caution` holds down what the critic",
         "promises at made-up states. But for those of one log, the model was an earlier one, of one network. Everything is in",
-        "[results/learn/search.jsonl](../results/learn/search.jsonl), made by `benchmarks/learn_search.py`.",
+        "[results/learn/search.jsonl](../results/learn/search.jsonl), made on the branch `learn-model`.",
         "",
         *rows,
         "",

@@ -11,7 +11,6 @@ from offnac.policy import SoftmaxPolicy
 from offnac.ratios import Fourier, LeastSquares, One, Ratios
 from offnac.schedules import Constant, RobbinsMonro
 from offnac.steps import ActorStep, Free, TrustRegion
-from offnac.training.from_log.model import Model
 from offnac.training.from_log.program import Drawing, LogExperiment
 from offnac.transition import Spec
 
@@ -22,16 +21,16 @@ ALGORITHMS = ("offnac", "offac", "bc")
 class LogRow:
     actor: tuple[int, ...] = (32,)
     value: tuple[int, ...] = (128, 128)
-    bias: bool = True
+    bias: bool = False
     actor_rate: float = 1.0
     """β at most, along x, for rewards of size 1; the trust region may allow less."""
-    kl: float = 1e-3
+    kl: float = 1e-4
     """The trust region's ε at the start."""
     kl_horizon: float = 0.3
     """The share of all iterations after which it is half of that: the actor slows down against its critic."""
     value_rate: float = 3e-3
     target_rate: float = 0.05
-    caution: float = 0.0
+    caution: float = 0.1
     reach: float = 2.0
     memory: float = 0.5
     """Weight of past solutions in x."""
@@ -41,21 +40,16 @@ class LogRow:
     ratio_rows: int = 1024
     ratio_ridge: float = 0.1
     ratio_bound: float = 10.0
-    held_out_rows: int = 1 << 12
+    held_out_rows: int = 1 << 14
     imitation_rate: float = 3e-3
-    model: tuple[int, ...] = (128, 128)
-    model_members: int = 2
-    model_passes: float = 4.0
-    model_steps: tuple[int, int] = (1000, 8000)
-    """At least and at most."""
-    depth: int = 16
-    imagined: float = 0.5
 
 
 DEFAULT = LogRow()
-ITERATIONS = 200
-FITTING = 40
-"""Steps of the model's fit for each iteration at most: who asks for few iterations wants a quick look."""
+
+
+def iterations_for(spec: Spec) -> int:
+    """Steps are of one size in KL divergence, so a policy with more to decide has further to go."""
+    return min(4000, max(600, 2 * (spec.observation_size * spec.actions) ** 2))
 
 
 def from_log(
@@ -68,7 +62,7 @@ def from_log(
     row: LogRow = DEFAULT,
 ) -> LogExperiment:
     """The composition for rewards of this mean size."""
-    iterations = ITERATIONS if iterations is None else iterations
+    iterations = iterations_for(spec) if iterations is None else iterations
     network = MLP(
         spec.observation_size,
         row.actor,
@@ -84,13 +78,10 @@ def from_log(
         bounded=True,
         unit=0.01 * reward / (1.0 - gamma),
     )
-    critic = Cautious(td, row.caution, row.reach) if row.caution else td
     direction: Direction
     step: ActorStep
-    depth = row.depth
     if algorithm == "bc":
         direction, step, share = Imitation(), Free(Adam(Constant(row.imitation_rate))), 0.0
-        depth = 0  # what was done is what was recorded
     else:
         natural, share = algorithm == "offnac", row.share
         direction = Ridge(memory=row.memory) if natural else Vanilla()
@@ -103,26 +94,11 @@ def from_log(
             ratios=Ratios(
                 One(), LeastSquares("direct", Fourier(64), ridge=row.ratio_ridge, bound=row.ratio_bound)
             ),
-            critic=Minibatches(critic, row.minibatches),
+            critic=Minibatches(Cautious(td, row.caution, row.reach), row.minibatches),
             direction=direction,
             step=step,
             gamma=gamma,
         ),
-        Drawing(
-            Model(
-                spec.actions,
-                row.model_members,
-                row.model,
-                passes=row.model_passes,
-                least=min(row.model_steps[0], FITTING * iterations),
-                most=min(row.model_steps[1], FITTING * iterations),
-            ),
-            row.batch,
-            row.ratio_rows,
-            share,
-            row.held_out_rows,
-            depth,
-            row.imagined,
-        ),
+        Drawing(row.batch, row.ratio_rows, share, row.held_out_rows),
         iterations,
     )

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from offnac.errors import UserError
 from offnac.training.from_log.judge import Judgement
 
-ERRORS = 1.0
+ERRORS = 2.0
 """Standard errors by which a candidate must be worse than the best one to count as worse."""
 NEIGHBOURS = 2
 """Candidates on either side that a judgement is averaged with: neighbours differ little, their critics' noise

@@ -69,7 +69,7 @@ class LearnFolder:
         self._table("candidates", "candidate", columns)
         for name, number in (("selected", chosen["candidate"]), ("last", experiment.candidates - 1)):
             said = provenance | {"seed": self.seed, "checkpoint": name, "iteration": int(ends[number])}
-            self._policy(experiment, spec, units, run.candidates[number], said).save(self.path / name)
+            self._policy(experiment, spec, units, run.candidates.theta[number], said).save(self.path / name)
         result = {"seed": self.seed, "policy": str(self.path / "selected"), "selected": chosen}
         files.write_json(self.path / "result.json", result)
         return result

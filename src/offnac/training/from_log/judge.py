@@ -1,43 +1,36 @@
-"""What a candidate is worth by episodes that learning never saw: in a model fitted to these alone.
+"""What a candidate is worth on held-out episodes: doubly robust, with its own critic as the control.
 
-A policy that climbs on errors of its critic or of its own model finds none of them here: a model of other
-episodes errs elsewhere. What the critic itself promises notices nothing of the kind.
+J = E_{d₀}[V(s₀)] + E[wρδ]/(1−γ): what the critic promises, corrected by what it got wrong on episodes that
+learning never saw. It is right where either V or w is, and varies little where V is nearly right.
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, Int, PRNGKeyArray
 from numpy.typing import NDArray
 
 from offnac.actor_critic import ActorCritic
 from offnac.logs.log import Log
-from offnac.networks import Parameters
+from offnac.logs.padding import padded
 from offnac.ratios import Fourier, LeastSquares, RatioData, effective_sample_size
 from offnac.schedules import Clock
-from offnac.training.from_log import imagine
-from offnac.training.from_log.data import STARTS, LogData, load
-from offnac.training.from_log.model import ModelState, fit
-from offnac.training.from_log.program import Drawing
+from offnac.training.from_log.data import LogData, load
+from offnac.training.from_log.program import Candidate, Drawing
 from offnac.training.from_log.units import Units
 from offnac.transition import Spec
 
-RATIO = LeastSquares("direct", Fourier(64), ridge=1e-3)
+RATIO = LeastSquares("direct", Fourier(128), ridge=1e-3)
 """Nearer to the data than the ratio that learning uses: here its bias counts, there its variance."""
-MEMBERS = 4
-"""Of the model; how far they differ is the judgement's error."""
-STEPS = 400
-"""That a policy is followed for."""
-SEED = 1
-"""Of the model: another one than learning's."""
 
 
 class HeldOut(NamedTuple):
     data: LogData
-    model: ModelState
+    episode: Int[Array, " n"]
+    """The number of each row's episode."""
+    episodes: int
 
 
 class Judgement(NamedTuple):
@@ -45,40 +38,53 @@ class Judgement(NamedTuple):
 
     value: NDArray[np.float64]
     influence: NDArray[np.float64]
-    """[candidate, member]: what each member of the model adds to the value's deviation; the standard error
-    is the root of the sum of its squares."""
+    """[candidate, episode]: what each episode adds to the value's deviation, to first order."""
     effective_sample_size: NDArray[np.float64]
 
 
-def hold_out(log: Log, units: Units, horizon: float, drawing: Drawing) -> HeldOut:
-    data = load(log, units, horizon)
-    return HeldOut(data, fit(replace(drawing.model, members=MEMBERS), data, drawing.share, SEED))
+def hold_out(log: Log, units: Units, horizon: float) -> HeldOut:
+    episode = jnp.asarray(padded(log.episode.astype(np.int32)))
+    return HeldOut(load(log, units, horizon), episode, log.episodes)
 
 
 def judge(
-    algorithm: ActorCritic, drawing: Drawing, held: HeldOut, thetas: Parameters, key: PRNGKeyArray
+    algorithm: ActorCritic, drawing: Drawing, held: HeldOut, candidates: Candidate, key: PRNGKeyArray
 ) -> Judgement:
-    """Every candidate from the same states and with the same random numbers."""
-    judged = [_judge(algorithm, drawing, held, theta, key) for theta in thetas]
-    by_member, size = (np.array([np.asarray(one[i], float) for one in judged]) for i in range(2))
-    value = by_member.mean(axis=1)
-    return Judgement(value, (by_member - value[:, None]) / np.sqrt(MEMBERS * (MEMBERS - 1.0)), size)
+    values, influences, sizes = [], [], []
+    starts = int(held.data.starts_size)
+    for theta, psi in zip(*candidates, strict=True):
+        parts = _judge(algorithm, drawing, held, Candidate(theta, psi), key)
+        promised, corrected, size = (np.asarray(part, float) for part in parts)
+        promised, corrected = promised[:starts], corrected[: held.episodes]
+        influence = corrected - corrected.mean()
+        influence[:starts] += (promised - promised.mean()) / starts
+        values.append(promised.mean() + corrected.sum())
+        influences.append(influence)
+        sizes.append(size)
+    return Judgement(np.array(values), np.array(influences), np.array(sizes))
 
 
 @jax.jit
 def _judge(
-    algorithm: ActorCritic, drawing: Drawing, held: HeldOut, theta: Parameters, key: PRNGKeyArray
-) -> tuple[Array, Array]:
-    """π's value by each member, and the effective sample size of wρ as a share of the rows."""
-    row_key, start_key, init_key, ratio_key, value_key = jax.random.split(key, 5)
-    starts, policy = held.data.initial(start_key), algorithm.policy
-    model = replace(drawing.model, members=MEMBERS)
-    value = imagine.value(
-        model, held.model, policy, theta, starts[: STARTS // 2], STEPS, algorithm.gamma, value_key
-    )
-    batch = held.data.draw(drawing.held_out_rows, drawing.share, row_key)
-    rho = policy.probability_ratio(theta, batch)
-    known = RatioData(batch, rho, starts, jnp.ones_like(rho))
+    algorithm: ActorCritic, drawing: Drawing, held: HeldOut, candidate: Candidate, key: PRNGKeyArray
+) -> tuple[Array, Array, Array]:
+    """V at the initial states; for each episode its part of E[wρδ]/(1−γ); wρ's effective sample size."""
+    row_key, start_key, init_key, ratio_key = jax.random.split(key, 4)
+    rows = drawing.held_out_rows
+    numbers = held.data.numbers(rows, drawing.share, row_key)
+    batch = held.data.take(numbers)
+    rho = algorithm.policy.probability_ratio(candidate.theta, batch)
+    known = RatioData(batch, rho, held.data.initial(start_key), jnp.ones(rows))
     first = RATIO.init(init_key, Spec("", batch.observation.shape[1], 0))
-    ratio, _ = RATIO.update(first, known, algorithm.gamma, ratio_key, Clock.start())
-    return value, effective_sample_size(RATIO.ratio(ratio, batch.observation) * rho)
+    ratio, info = RATIO.update(first, known, algorithm.gamma, ratio_key, Clock.start())
+    # Not normalised: where episodes end, d̃ has less than all the mass.
+    omega = info.mean * RATIO.ratio(ratio, batch.observation) * rho
+
+    def V(observation: Array) -> Array:
+        return algorithm.critic.value(candidate.psi, observation)
+
+    following = algorithm.gamma * batch.continues * V(batch.next_observation)
+    delta = batch.reward + following - V(batch.observation)
+    wrong = omega * delta / (rows * (1.0 - algorithm.gamma))
+    by_episode = jax.ops.segment_sum(wrong, held.episode[numbers], len(held.episode))
+    return V(held.data.starts), by_episode, effective_sample_size(omega)

@@ -10,15 +10,12 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from offnac.actor_critic import ActorCritic, State
 from offnac.networks import Parameters
-from offnac.policy import SoftmaxPolicy
 from offnac.settings import settings, static
-from offnac.training.from_log import imagine
 from offnac.training.from_log.data import LogData
-from offnac.training.from_log.model import Model, ModelState
 from offnac.training.learn import update_over
 from offnac.transition import Spec, Transition
 
-CANDIDATES = 20
+CANDIDATES = 40
 """Policies kept along the way, to choose from."""
 
 
@@ -26,41 +23,12 @@ CANDIDATES = 20
 class Drawing:
     """How much an iteration looks at."""
 
-    model: Model
-    """What carries π beyond recorded states."""
     batch: int = static(default=5120)
     ratio_rows: int = static(default=1024)
     share: float = 0.25
     """The part of the rows that is drawn from the telling ones."""
-    held_out_rows: int = static(default=1 << 12)
+    held_out_rows: int = static(default=1 << 14)
     """Rows drawn from the held-out episodes to judge by, the same ones for every candidate."""
-    depth: int = static(default=0)
-    """Steps that the model carries π beyond a recorded state; 0 to learn from what was recorded alone."""
-    imagined: float = static(default=0.5)
-    """The part of the rows that is imagined."""
-
-    def draw(
-        self, source: "Source", policy: SoftmaxPolicy, theta: Parameters, rows: int, key: PRNGKeyArray
-    ) -> Transition:
-        """Rows of the log, and of what would follow from some of them under π; in no order."""
-        if source.model is None:
-            return source.log.draw(rows, self.share, key)
-        log_key, start_key, model_key, order_key = jax.random.split(key, 4)
-        members = self.model.members
-        steps = max(1, min(self.depth, int(self.imagined * rows) // members))
-        starts = members * max(1, round(self.imagined * rows / (steps * members)))
-        begun = source.log.draw(starts, self.share, start_key).observation
-        imagined = imagine.rows(self.model, source.model, policy, theta, begun, steps, model_key)
-        logged = source.log.draw(rows - starts * steps, self.share, log_key)
-        order = jax.random.permutation(order_key, rows)
-        return jax.tree.map(lambda *parts: jnp.concatenate(parts)[order], logged, imagined)
-
-
-class Source(NamedTuple):
-    """What rows are drawn from."""
-
-    log: LogData
-    model: ModelState | None = None
 
 
 @dataclass(frozen=True)
@@ -82,14 +50,21 @@ class LogExperiment:
         return -(-self.iterations // self.every)
 
 
+class Candidate(NamedTuple):
+    """What is needed to judge a policy: itself, and the critic as it was then."""
+
+    theta: Parameters
+    psi: Parameters
+
+
 class LogRun(NamedTuple):
     """One seed's run between two iterations: all that a checkpoint must hold."""
 
     key: PRNGKeyArray
     learner: State
     iteration: Int[Array, ""]
-    candidates: Float[Array, "candidates k"]
-    """θ, one after each ``every`` iterations, the last after the last iteration."""
+    candidates: Candidate
+    """One after each ``every`` iterations, the last after the last iteration."""
 
 
 class LogRecord(NamedTuple):
@@ -107,25 +82,29 @@ class LogRecord(NamedTuple):
 def start(algorithm: ActorCritic, spec: Spec, key: PRNGKeyArray) -> LogRun:
     init_key, run_key = jax.random.split(key)
     learner = algorithm.init(init_key, spec)
-    room = jnp.zeros((CANDIDATES, *learner.theta.shape), learner.theta.dtype)
+    first = Candidate(learner.theta, learner.value.psi)
+    room = jax.tree.map(lambda leaf: jnp.zeros((CANDIDATES, *leaf.shape), leaf.dtype), first)
     return LogRun(run_key, learner, jnp.int32(0), room)
 
 
 def iteration(
-    source: Source, algorithm: ActorCritic, drawing: Drawing, every: Int[Array, ""] | int, run: LogRun
+    data: LogData, algorithm: ActorCritic, drawing: Drawing, every: Int[Array, ""] | int, run: LogRun
 ) -> tuple[LogRun, LogRecord]:
     key = jax.random.fold_in(run.key, run.iteration)
 
     def draw(rows: int, key: PRNGKeyArray) -> Transition:
-        return drawing.draw(source, algorithm.policy, run.learner.theta, rows, key)
+        return data.draw(rows, drawing.share, key)
 
-    data = source.log
     learner, effective_sample_size = update_over(
         draw, data.initial, algorithm, run.learner, drawing.batch, drawing.ratio_rows, key
     )
     # Every iteration writes where its window's candidate stands; the window's last one stays.
     place = run.iteration // every
-    candidates = run.candidates.at[place].set(learner.theta)
+    candidates = jax.tree.map(
+        lambda kept, new: kept.at[place].set(new),
+        run.candidates,
+        Candidate(learner.theta, learner.value.psi),
+    )
     starts = data.initial(key)
     log_pi = algorithm.policy.log_probabilities(learner.theta, data.rows.observation[: len(starts)])
     record = LogRecord(
@@ -138,7 +117,7 @@ def iteration(
 
 @partial(jax.jit, static_argnames="capacity")
 def chunk(
-    source: Source,
+    data: LogData,
     algorithm: ActorCritic,
     drawing: Drawing,
     every: int,
@@ -147,7 +126,7 @@ def chunk(
     capacity: int,
 ) -> tuple[LogRun, LogRecord]:
     """Up to ``capacity`` iterations; how many is a traced number, so that no chunk recompiles."""
-    one = partial(iteration, source, algorithm, drawing, every)
+    one = partial(iteration, data, algorithm, drawing, every)
     shapes = jax.eval_shape(one, run)[1]
     records = jax.tree.map(lambda leaf: jnp.zeros((capacity, *leaf.shape), leaf.dtype), shapes)
 

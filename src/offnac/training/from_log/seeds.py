@@ -14,11 +14,10 @@ from offnac.training import checkpoint
 from offnac.training.checkpoint import Columns
 from offnac.training.from_log import program
 from offnac.training.from_log.choose import choose
-from offnac.training.from_log.data import load
+from offnac.training.from_log.data import LogData, load
 from offnac.training.from_log.folder import LearnFolder
 from offnac.training.from_log.judge import HeldOut, hold_out, judge
-from offnac.training.from_log.model import fit
-from offnac.training.from_log.program import LogExperiment, LogRun, Source
+from offnac.training.from_log.program import Candidate, LogExperiment, LogRun
 from offnac.training.from_log.units import Units
 from offnac.training.threads import over_threads
 from offnac.transition import Spec
@@ -49,7 +48,7 @@ class _Task(NamedTuple):
     experiment: LogExperiment
     units: Units
     spec: Spec
-    source: Source
+    data: LogData
     held: HeldOut
     out: Path
     report: Report
@@ -72,15 +71,13 @@ def learn_seeds(
 ) -> list[dict[str, Any]]:
     """Learn from ``seen`` every seed that is not finished in ``out`` yet, and choose by ``held_out``; the
     seeds' results, in order."""
-    horizon, drawing = 1.0 / (1.0 - float(experiment.algorithm.gamma)), experiment.drawing
-    data = load(seen, units, horizon)
-    model = fit(drawing.model, data, drawing.share, seed=0) if drawing.depth else None
+    horizon = 1.0 / (1.0 - float(experiment.algorithm.gamma))
     task = _Task(
         experiment,
         units,
         seen.spec,
-        Source(data, model),
-        hold_out(held_out, units, horizon, drawing),
+        load(seen, units, horizon),
+        hold_out(held_out, units, horizon),
         out,
         report,
         stop,
@@ -96,9 +93,9 @@ def _learn_seed(task: _Task, seed: int) -> dict[str, Any]:
     spec = Spec("", task.spec.observation_size, task.spec.actions)  # a name would mean another program
     run, records = folder.load(program.start(experiment.algorithm, spec, jax.random.key(seed)))
     run = _iterate(task, folder, run, records)
-    thetas = run.candidates[: experiment.candidates]
+    candidates = Candidate(*(part[: experiment.candidates] for part in run.candidates))
     key = jax.random.fold_in(jax.random.key(seed), JUDGE)
-    judgement = judge(experiment.algorithm, experiment.drawing, task.held, thetas, key)
+    judgement = judge(experiment.algorithm, experiment.drawing, task.held, candidates, key)
     chosen = choose(judgement, experiment.every, experiment.iterations)
     return folder.finish(experiment, task.spec, task.units, run, judgement, chosen, task.provenance)
 
@@ -111,7 +108,7 @@ def _iterate(task: _Task, folder: LearnFolder, run: LogRun, records: Columns) ->
         count = min(count, experiment.iterations - done)
         began = time.perf_counter()
         run, new = program.chunk(
-            task.source,
+            task.data,
             experiment.algorithm,
             experiment.drawing,
             experiment.every,
