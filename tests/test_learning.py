@@ -24,17 +24,7 @@ from offnac.presets.from_log import LogRow, from_log
 
 from .logs.damage import Damaged, damaged_logs
 
-SMALL = LogRow(
-    actor=(8,),
-    value=(16, 16),
-    batch=256,
-    minibatches=8,
-    ratio_rows=128,
-    held_out_rows=1024,
-    model=(16, 16),
-    model_steps=(300, 300),
-    depth=8,
-)
+SMALL = LogRow(actor=(8,), value=(16, 16), batch=256, minibatches=8, ratio_rows=128, held_out_rows=1024)
 GAMMA = 0.9
 
 
