@@ -282,7 +282,7 @@ def learn_search() -> list[str]:
         "On tuning logs, by rollouts: means over the logs of the best policy tested on the way and of the last quarter of",
         "those tested. `depth` is how many steps the model carries the policy (0: no model), `caution` holds down what the critic",
         "promises at made-up states. But for those of one log, the model was an earlier one, of one network. Everything is in",
-        "[results/learn/search.jsonl](../results/learn/search.jsonl), made on the branch `learn-model`.",
+        "[results/learn/search.jsonl](../results/learn/search.jsonl), made with a model that `learn` does not have yet.",
         "",
         *rows,
         "",

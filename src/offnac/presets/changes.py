@@ -12,9 +12,9 @@ from offnac.transition import Spec
 
 T = TypeVar("T")
 
-NONE_OF_THEM = ("ratio_rows", "depth")
+NONE_OF_THEM = ("ratio_rows",)
 """Counts that may be 0."""
-SHARES = ("memory", "telling", "share", "imagined", "target_rate")
+SHARES = ("memory", "telling", "share", "target_rate")
 VECTORS = ("mean", "scale")
 """A number for each of the observation's."""
 
