@@ -18,7 +18,7 @@ from rich.table import Table
 
 from offnac import files
 
-PARTS = ("startup", "floor", "online", "goals", "estimators", "growth", "cores", "log_learners")
+PARTS = ("startup", "floor", "speed", "online", "goals", "estimators", "growth", "cores", "log_learners")
 ON_REQUEST = ("gpu", "gpu_same")
 """The former needs a GPU."""
 HERE = Path(__file__).parent

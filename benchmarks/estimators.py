@@ -6,7 +6,6 @@ one compiled loop, over as many rows as ``learn`` gives it. Writes ``results/ben
 minutes.
 """
 
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 import harness
 import jax
 import jax.numpy as jnp
-from harness import SCRATCH, Results, Row, in_turn, ratio, seconds, spread
+from harness import SCRATCH, Results, Row, clock, in_turn, ratio, seconds, spread
 from ope import pushing
 
 import offnac
@@ -64,9 +63,9 @@ def updating(estimator: Any, log: Log, policy: Policy) -> Callable[[], float]:
         return jax.lax.fori_loop(0, UPDATES, update, state)
 
     def measure() -> float:
-        began = time.perf_counter()
+        began = clock()
         jax.block_until_ready(loop(state))
-        return rows * UPDATES / (time.perf_counter() - began)
+        return rows * UPDATES / (clock() - began)
 
     return measure
 

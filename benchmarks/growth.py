@@ -7,7 +7,6 @@ beside ``results/bench/growth.json``; about five minutes.
 """
 
 import tempfile
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ import harness
 import jax
 import jax.numpy as jnp
 from estimators import GAMMA, SHARPNESS, TASK, log_of
-from harness import Results, Row, exponent, in_turn, seconds, spread
+from harness import Results, Row, clock, exponent, in_turn, seconds, spread
 from ope import pushing
 
 import offnac
@@ -59,9 +58,9 @@ def training(count: int) -> float:
     environment = environments.make(TASK)
     experiment = presets.experiment("published", "nac", environment.spec, episodes=EPISODES)
     with tempfile.TemporaryDirectory() as out:
-        began = time.perf_counter()
+        began = clock()
         train_seeds(environment, experiment, range(count), Path(out), test_episodes=1)
-        return time.perf_counter() - began
+        return clock() - began
 
 
 def preparing(log: Log) -> None:
@@ -101,8 +100,8 @@ def over_parameters(hidden: int) -> dict[str, Callable[[], float]]:
             return solver.update(state, policy, theta, batch, ones, delta, Clock.start())
 
         def measure() -> float:
-            times, began = 0, time.perf_counter()
-            while (took := time.perf_counter() - began) < LONG_ENOUGH:
+            times, began = 0, clock()
+            while (took := clock() - began) < LONG_ENOUGH:
                 jax.block_until_ready(solve(state, delta))
                 times += 1
             return took / times
@@ -150,10 +149,14 @@ def draw(curves: list[dict[str, Any]], folder: Path) -> None:
     import matplotlib
     from matplotlib.figure import Figure
 
-    panels = {"seeds": "seeds", "rows": "rows of the log", "parameters": "the actor's parameters"}
+    labels = {"seeds": "seeds", "rows": "rows of the log", "parameters": "the actor's parameters"}
+    measured = {curve["against"] for curve in curves}
+    panels = {against: label for against, label in labels.items() if against in measured}
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(12.0, 3.8), layout="constrained")
-        for axes, (against, label) in zip(figure.subplots(1, len(panels)), panels.items(), strict=True):
+        figure = Figure(figsize=(4.0 * len(panels), 3.8), layout="constrained")
+        for axes, (against, label) in zip(
+            figure.subplots(1, len(panels), squeeze=False).flat, panels.items(), strict=True
+        ):
             for curve, marker in zip(
                 [one for one in curves if one["against"] == against], "os^D", strict=False
             ):

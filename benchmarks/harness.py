@@ -6,6 +6,7 @@ Imported before JAX: it sees to it that everything runs in one thread, and that 
 import argparse
 import os
 import platform
+import resource
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,17 @@ SCRATCH = ROOT / ".cache" / "bench"
 QUIET = 0.5
 """Processes at work, on average over the minute before, from which on a machine counts as shared."""
 
+
+def _processor_time() -> float:
+    """Of this process, and of those begun from here that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+CLOCK = "OFFNAC_BENCH_CLOCK"
+CLOCKS = {"wall": time.perf_counter, "cpu": _processor_time}
+"""On a machine that others work on too, only the time that a process was given says how fast it is."""
+
 Key = Mapping[str, Any]
 Row = dict[str, Any]
 
@@ -36,17 +48,26 @@ def arguments(about: str | None, **numbers: tuple[float, str]) -> argparse.Names
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", metavar="TEXT", default="", help="rows whose name contains this")
     parser.add_argument("--repeats", type=int, default=3, metavar="N", help="median of so many (default 3)")
+    parser.add_argument("--clock", choices=CLOCKS, default="wall", help="cpu where the machine is shared")
     parser.add_argument("--again", action="store_true", help="measure rows anew that are there already")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="the folder to write")
     for name, (default, meaning) in numbers.items():
         option, kind = f"--{name.replace('_', '-')}", type(default)
         parser.add_argument(option, type=kind, default=default, metavar="N", help=f"{meaning} ({default:g})")
-    return parser.parse_args()
+    given = parser.parse_args()
+    os.environ[CLOCK] = given.clock
+    return given
+
+
+def clock() -> float:
+    """Seconds by the clock that was asked for, here and in the processes begun from here."""
+    return CLOCKS[os.environ.get(CLOCK, "wall")]()
 
 
 def one_core() -> None:
     """Keep this process, and those that it begins, to one core; programs run in the calling thread."""
-    if hasattr(os, "sched_setaffinity"):
+    # By the CPU's time it does not matter which core it is, and on a busy machine one core is a long wait.
+    if hasattr(os, "sched_setaffinity") and os.environ.get(CLOCK) != "cpu":
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     import jax
 
@@ -75,9 +96,9 @@ def in_turn(
 
 def seconds(work: Callable[[], object]) -> float:
     """How long it takes."""
-    began = time.perf_counter()
+    began = clock()
     work()
-    return time.perf_counter() - began
+    return clock() - began
 
 
 def spread(numbers: Sequence[float]) -> dict[str, float]:
@@ -106,12 +127,25 @@ def machine() -> dict[str, Any]:
     return found
 
 
+def shared(rows: Sequence[Row]) -> str:
+    """How much of this was measured on a machine that others worked on too, in words."""
+    busy, cpu = (
+        sum(row.get(name) == value for row in rows) for name, value in (("shared", True), ("clock", "cpu"))
+    )
+    said = f"{busy} of {len(rows)} rows were measured while other work ran on the machine"
+    if cpu:
+        said += f", {cpu} of them in seconds of the CPU's time instead of the wall's"
+    if busy:
+        said += "; that slows contenders down unequally, so their ratios are rough"
+    return said
+
+
 class Results:
     """A part's rows, each written once it is measured; one that is there already is not measured again."""
 
     def __init__(self, part: str, title: str, about: str, given: argparse.Namespace) -> None:
         self.path: Path = given.out / f"{part}.json"
-        self.only, self.again = given.only, given.again
+        self.only, self.again, self.clock = given.only, given.again, given.clock
         self.head = {"part": part, "title": title, "about": about, "machine": machine()}
         self.rows: list[Row] = files.read_json(self.path)["rows"] if self.path.exists() else []
         self.peers: dict[str, str] = {}
@@ -125,7 +159,9 @@ class Results:
         if known is not None and not self.again:
             return known
         busy = os.getloadavg()[0]
-        row = {**key, **measure(), "date": now(), "busy_before": round(busy, 2), "shared": busy > QUIET}
+        measured = measure()
+        told = {"clock": self.clock, "date": now(), "busy_before": round(busy, 2), "shared": busy > QUIET}
+        row = {**key, **measured, **told}
         self.rows = [*(one for one in self.rows if one is not known), row]
         print(f"{self.head['part']}: {name} measured", flush=True)
         return row
@@ -135,10 +171,9 @@ class Results:
         self.write_table(columns, [list(cells(row)) for row in self.rows], **more)
 
     def write_table(self, columns: Sequence[str], lines: Sequence[Sequence[str]], **more: Any) -> None:
-        shared = sum(row["shared"] for row in self.rows)
         record = {
             **self.head,
-            "shared": f"{shared} of {len(self.rows)} rows were measured while other work ran on the machine",
+            "shared": shared(self.rows),
             "versions": versions(),
             "peers": self.peers,
             "date": now(),

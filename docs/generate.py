@@ -97,6 +97,11 @@ def speed(folder: Path = RESULTS / "bench") -> str:
             f"[results/bench/{name}.json](../results/bench/{name}.json).",
             "",
         ]
+    if missing := [name for name in PARTS if name not in found]:
+        lines += [
+            f"Not measured yet: {', '.join(missing)}. Rows that a table lacks have not been measured either.",
+            "",
+        ]
     return "\n".join(lines)
 
 

@@ -55,7 +55,7 @@ def test_a_row_is_measured_once_unless_asked_for_again(harness, tmp_path):
     measured = []
 
     def part(**changes):
-        given = Namespace(**({"out": tmp_path, "only": "", "again": False} | changes))
+        given = Namespace(**({"out": tmp_path, "only": "", "again": False, "clock": "wall"} | changes))
         results = harness.Results("part", "Part", "about", given)
         for size in (1, 2):
             results.measure({"size": size}, lambda size=size: measured.append(size) or {"cost": size})
