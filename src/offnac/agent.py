@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from offnac.environments import spaces
+from offnac import spaces
 from offnac.errors import UserError
 
 if TYPE_CHECKING:

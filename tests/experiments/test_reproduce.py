@@ -311,4 +311,4 @@ def test_help_has_an_example_that_parses(capsys):
     example = capsys.readouterr().out.split("Example:\n")[1].split()
     parsed = cli.parser().parse_args(example[1:])
     assert parsed.command == "reproduce"
-    assert parsed.cells == ("cartpole", "*-lambda")
+    assert parsed.cells == ("cartpole-nac",)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from offnac.environments import spaces
+from offnac import spaces
 from offnac.errors import UserError
 from offnac.transition import Spec
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from offnac import extras, files
-from offnac.environments import spaces
+from offnac import extras, files, spaces
 from offnac.errors import UserError
 from offnac.logs.log import Log
 from offnac.logs.problems import rows_text
