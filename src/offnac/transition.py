@@ -40,6 +40,15 @@ class Transition(NamedTuple):
         return 1.0 - self.terminated.astype(self.reward.dtype)
 
 
+class Played(NamedTuple):
+    """What is kept of an episode once it is over."""
+
+    total: Float[Array, ""]
+    steps: Int[Array, ""]
+    surprise: Float[Array, ""]
+    """Σ −log μ(a|s) of the actions taken, in units of the uniform behaviour's."""
+
+
 def blank(shape: tuple[int, ...], spec: Spec, numpy: Any) -> Transition:
     """Room for transitions, in the arrays of NumPy or of JAX."""
     vectors = (*shape, spec.observation_size)

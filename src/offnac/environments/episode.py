@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from offnac.behaviour import Behaviour
 from offnac.environments.environment import Environment, Observation
-from offnac.transition import Transition
+from offnac.transition import Played, Transition
 
 
 class Episode(NamedTuple):
@@ -22,14 +22,6 @@ class Episode(NamedTuple):
     """Σ −log μ(a|s) of the actions taken, in units of the uniform behaviour's: over steps, its mean is μ's
     entropy as a share of the largest."""
     done: Bool[Array, ""]
-
-
-class Played(NamedTuple):
-    """What is kept of an episode once it is over."""
-
-    total: Float[Array, ""]
-    steps: Int[Array, ""]
-    surprise: Float[Array, ""]
 
 
 def begin(environment: Environment, key: PRNGKeyArray) -> Episode:

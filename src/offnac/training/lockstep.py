@@ -18,14 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offnac.environments import HostEnvironment
-from offnac.environments.episode import Played
 from offnac.training import checkpoint, programs
 from offnac.training.host_memory import HostMemory
 from offnac.training.programs import Phase
 from offnac.training.progress import Report, Stopped, Update
 from offnac.training.protocol import Experiment, Record, Run, one_of, start
 from offnac.training.seed_folder import SeedFolder
-from offnac.transition import Transition, blank
+from offnac.transition import Played, Transition, blank
 
 SAVE_SECONDS = 5.0
 SAVE_SECONDS_WITH_MEMORY = 60.0

@@ -10,11 +10,10 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from offnac.actor_critic import ActorCritic, State
 from offnac.behaviour import Acting, Uniform
-from offnac.environments.episode import Played
 from offnac.training.learn import learn_from
 from offnac.training.protocol import Protocol, Record, Run, finish_episode
 from offnac.training.replay import Memory
-from offnac.transition import Spec, Transition
+from offnac.transition import Played, Spec, Transition
 
 
 class Phase(IntEnum):

@@ -10,12 +10,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from offnac.actor_critic import ActorCritic, State
-from offnac.environments.episode import Played
 from offnac.networks import Parameters
 from offnac.settings import settings, static
 from offnac.training.replay import Memory, Replay
 from offnac.training.shaping import Shaping
-from offnac.transition import Spec, Transition
+from offnac.transition import Played, Spec, Transition
 
 
 @settings

@@ -153,9 +153,14 @@ def test_others_go_to_xla(preset, algorithm, changes):
     assert not on_chip.fits(task, experiment.algorithm, experiment.protocol)
 
 
-@pytest.mark.parametrize("compiles", [True, False])
-def test_training_takes_the_kernel_where_there_is_one(monkeypatch, compiles):
+@pytest.mark.parametrize(
+    ("compiles", "wanted", "takes"), [(True, "1", "kernel"), (True, "", "XLA"), (False, "1", "XLA")]
+)
+def test_training_takes_the_kernel_where_there_is_one_and_it_is_asked_for(
+    monkeypatch, compiles, wanted, takes
+):
     taken = []
+    monkeypatch.setenv(batched.ON_CHIP, wanted)
     monkeypatch.setattr(on_chip, "has_compiler", lambda: compiles)
     monkeypatch.setattr(on_chip, "chunk", lambda *arguments: taken.append("kernel") or stop())
     monkeypatch.setattr(batched, "chunk", lambda *arguments: taken.append("XLA") or stop())
@@ -168,4 +173,4 @@ def test_training_takes_the_kernel_where_there_is_one(monkeypatch, compiles):
         batched._train(
             task, Experiment(algorithm, protocol, 5), [], begin((task, algorithm, protocol)), [], None, None
         )
-    assert taken == ["kernel" if compiles else "XLA"]
+    assert taken == [takes]

@@ -12,7 +12,6 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int
 
 from offnac.actor_critic import ActorCritic
-from offnac.environments.episode import Played
 from offnac.environments.gymnax import GymnaxEnvironment
 from offnac.training.on_chip import moment as moments
 from offnac.training.on_chip import ratios
@@ -21,6 +20,7 @@ from offnac.training.on_chip.moment import Moment, Outcome, Purpose, choose, cho
 from offnac.training.on_chip.networks import Actor, Number, Valued, act, judge
 from offnac.training.on_chip.packing import Packed
 from offnac.training.protocol import Protocol, Record, finish_episode
+from offnac.transition import Played
 
 Settings = tuple[GymnaxEnvironment, ActorCritic, Protocol]
 

@@ -10,11 +10,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
-from offnac.environments.episode import Played
 from offnac.environments.gymnax import GymnaxEnvironment, constants
 from offnac.training.on_chip.networks import Acting, Number, Vector, vector, width
 from offnac.training.on_chip.numbers import Word, Words, stream, uniform
 from offnac.training.on_chip.tasks import TASKS
+from offnac.transition import Played
 
 Numbers = tuple[Number, ...]
 
