@@ -1,6 +1,10 @@
+import os
+
 from offnac import compile_cache
 
-compile_cache.enable()  # before JAX is imported: test processes share what they compile
+# Before JAX is imported. Test processes share what they compile, but for what is compiled sooner than kept.
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
+compile_cache.enable()
 
 import jax  # noqa: E402
 import pytest  # noqa: E402

@@ -1,9 +1,11 @@
 import pytest
 
 from offnac.evaluation.off_policy.fitted import network
+from offnac.presets import from_log
 
 
 @pytest.fixture(autouse=True)
 def small_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fitted Q evaluation of a fiftieth of its steps: here it must run, elsewhere it is right."""
+    """Few steps of learning from logs and of fitted Q: here they must run, elsewhere they are right."""
     monkeypatch.setattr(network, "STEPS", 100)
+    monkeypatch.setattr(from_log, "iterations_for", lambda spec: 100)
