@@ -49,13 +49,7 @@ class InSimulator:
             self.environment,
             self.algorithm,
             preset="robust",
-            settings=settings,
-            out=out,
-            seeds=seeds,
-            first_seed=first_seed,
-            resume=True,
-            report=RunProgress(seeds, report),
-            stop=stop,
+            **_asked(settings, out, first_seed, seeds, report, stop),
             **self.options,
         )
         tests = [run["test"]["mean"] for run in result["runs"]]
@@ -81,15 +75,24 @@ class FromLog:
         result = learning.learn(
             self.log,
             self.algorithm,
-            settings=settings,
-            out=out,
-            seeds=seeds,
-            first_seed=first_seed,
-            resume=True,
-            report=RunProgress(seeds, report),
-            stop=stop,
+            **_asked(settings, out, first_seed, seeds, report, stop),
             **self.options,
         )
         values = result["ope"]
         low = float(values["estimators"][values["recommended"]]["low"])
         return Worth(low, [low])
+
+
+def _asked(
+    settings: dict[str, Any], out: Path, first_seed: int, seeds: int, report: Share, stop: Event
+) -> dict[str, Any]:
+    """What ``train`` and ``learn`` are asked alike."""
+    return {
+        "settings": settings,
+        "out": out,
+        "seeds": seeds,
+        "first_seed": first_seed,
+        "resume": True,
+        "report": RunProgress(seeds, report),
+        "stop": stop,
+    }
