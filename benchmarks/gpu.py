@@ -55,7 +55,9 @@ def at_work(task: Any, chosen: Experiment, seeds: int, warps: int, repeats: int)
     def fly(carry: program.Carry, steps: int) -> program.Carry:
         return program.fly(settings, carry, jnp.full(seeds, NEVER), steps, warps=warps)
 
-    carry = jax.block_until_ready(fly(program.board(settings, runs_of(task, chosen, seeds), 64), 500))
+    # What is given away must not be there twice; numbers that begin alike may share their memory.
+    carry = jax.tree.map(jnp.copy, program.board(settings, runs_of(task, chosen, seeds), 64))
+    carry = jax.block_until_ready(fly(carry, 500))
     steps, rates = int(np.clip(AT_WORK / seeds, 1000, 50_000)), []
     for _ in range(repeats):
         before, began = steps_of(carry.flights.run), time.perf_counter()
