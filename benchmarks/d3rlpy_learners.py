@@ -1,7 +1,6 @@
 """d3rlpy's learners on a Parquet log: what they reach, and when. Run in the peers' environment."""
 
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import d3rlpy
 import gymnasium
 import numpy as np
 import pyarrow.parquet as pq
-from answering import answer
+from answering import answer, clock
 from d3rlpy.algos import DiscreteBCConfig, DiscreteBCQConfig, DiscreteCQLConfig, DoubleDQNConfig, DQNConfig
 from d3rlpy.dataset import MDPDataset
 from d3rlpy.logging import NoopAdapterFactory
@@ -71,7 +70,7 @@ def learn(
     Where that meets the goal, and for the best and the last policy, ``episodes`` others have the word."""
     d3rlpy.seed(seed)
     data, model = dataset(log), LEARNERS[learner].create(device="cpu")
-    clock, looked, reached, scanned, steps = 0.0, 0, None, [], 0
+    spent, looked, reached, scanned, steps = 0.0, 0, None, [], 0
     with tempfile.TemporaryDirectory() as folder:
         best = Path(folder) / "best.pt"
         fitting = model.fitter(
@@ -81,26 +80,26 @@ def learn(
             logger_adapter=NoopAdapterFactory(),
             show_progress=False,
         )
-        while clock < seconds:
-            began = time.perf_counter()
+        while spent < seconds:
+            began = clock()
             next(fitting)
-            clock += time.perf_counter() - began
+            spent += clock() - began
             steps += EPOCH
-            if clock < seconds * (looked + 1) / looks:
+            if spent < seconds * (looked + 1) / looks:
                 continue
-            looked = int(clock / seconds * looks)
-            scanned.append([clock, play(model, environment, max_steps, scan, seed)])
+            looked = int(spent / seconds * looks)
+            scanned.append([spent, play(model, environment, max_steps, scan, seed)])
             if scanned[-1][1] >= max(total for _, total in scanned):
                 model.save_model(best)
             if reached is None and scanned[-1][1] >= goal:
                 tested = play(model, environment, max_steps, episodes, seed + scan)
-                reached = clock if tested >= goal else None
+                reached = spent if tested >= goal else None
         last = play(model, environment, max_steps, episodes, seed + scan)
         model.load_model(best)
         return {
-            "seconds": clock,
+            "seconds": spent,
             "gradient_steps": steps,
-            "rows_per_second": steps * model.config.batch_size / clock,
+            "rows_per_second": steps * model.config.batch_size / spent,
             "best": play(model, environment, max_steps, episodes, seed + scan),
             "last": last,
             "seconds_to_goal": reached,

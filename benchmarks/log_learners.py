@@ -9,7 +9,6 @@ default CartPole and Acrobot: half an hour; --tasks 4 adds Mountain Car and Luna
 """
 
 import tempfile
-import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pyarrow.parquet as pq
-from harness import SCRATCH, Results, Row
+from harness import SCRATCH, Results, Row, clock
 from learn import TASKS, Task
 from peers import Peer
 from safetensors.numpy import load_file
@@ -68,14 +67,14 @@ def ours(task: Task, log: Path, goal: float, seed: int) -> dict[str, Any]:
     done: list[int] = [0]
 
     def report(update: LearnUpdate) -> None:
-        times.append(time.perf_counter() - began)
+        times.append(clock() - began)
         done.append(update.iterations)
 
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run"
-        began = time.perf_counter()
+        began = clock()
         offnac.learn(log, out=out, first_seed=seed, workers=1, report=report)
-        seconds = time.perf_counter() - began
+        seconds = clock() - began
         home = out / f"seed-{seed}"
         chosen, last = (offnac.load_policy(home / name) for name in ("selected", "last"))
         count = pq.read_metadata(home / "candidates.parquet").num_rows

@@ -19,7 +19,7 @@ def test_a_sound_installation_has_no_problems(tmp_path, monkeypatch):
 
 
 def test_every_extra_of_the_project_is_explained_or_not_for_users():
-    assert set(installation._requirements()) - {"dev", "docs", "envpool"} == set(installation.EXTRAS)
+    assert set(installation._requirements()) - {"dev", "docs"} == set(installation.EXTRAS)
 
 
 def test_missing_packages_are_named(monkeypatch):
