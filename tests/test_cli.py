@@ -122,7 +122,7 @@ def test_evaluate_keeps_the_time_limit_of_training(cartpole_policy, capsys, tmp_
 
 @pytest.mark.parametrize("seeds", [1, 2, 8])
 def test_tables_fit_80_columns(seeds, capsys, monkeypatch):
-    monkeypatch.setattr(console, "OUT", Console(width=80))
+    monkeypatch.setattr(console.screen, "OUT", Console(width=80))
     test = {"mean": -10_000.25, "sd": 1234.5, "se": 1234.5, "episodes": 1000}
     quantiles = dict.fromkeys(("0", "0.25", "0.5", "0.75", "1"), -10_000.0)
     console.show_evaluation({**test, "quantiles": quantiles, "max_steps": 10_000})
@@ -151,7 +151,7 @@ def test_a_seed_that_diverged_is_named(capsys):
 @pytest.mark.parametrize("width", [80, 120])
 def test_progress_shows_rate_and_time_left(width, capsys, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(console, "ERR", Console(stderr=True, force_terminal=True, width=width))
+    monkeypatch.setattr(console.screen, "ERR", Console(stderr=True, force_terminal=True, width=width))
     with console.training(16, quiet=False) as (report, _):
         report(Update(0, 10, 1000, 0, -200.0))
         time.sleep(0.01)
@@ -174,7 +174,7 @@ def test_collect_prints_one_object(tmp_path, capsys):
 
 def test_progress_is_never_on_standard_output(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(console, "ERR", Console(stderr=True, force_terminal=True, width=200))
+    monkeypatch.setattr(console.screen, "ERR", Console(stderr=True, force_terminal=True, width=200))
     arguments = ("train", "tabular-chain", "--algorithm", "ac", *QUICK, "--json")
     status, printed, errors = call(capsys, *arguments, "--out", tmp_path / "run")
     assert status == 0

@@ -50,7 +50,7 @@ def test_colour_is_for_terminals_only_and_not_for_those_who_want_none(terminal, 
     for refuse in (False, True):
         if refuse:
             monkeypatch.setenv("NO_COLOR", "1")
-        monkeypatch.setattr(console, "OUT", Console(force_terminal=terminal, width=80))
+        monkeypatch.setattr(console.screen, "OUT", Console(force_terminal=terminal, width=80))
         console.show_doctor(result)
         printed = capsys.readouterr().out
         assert ("\x1b[31m" in printed) == (terminal and not refuse)

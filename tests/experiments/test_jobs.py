@@ -105,9 +105,9 @@ def test_the_share_of_the_work_weighs_jobs_by_their_cost():
 
 def test_progress_tells_the_time_left_from_what_this_attempt_did(capsys, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(console, "ERR", Console(stderr=True, force_terminal=True, width=200))
+    monkeypatch.setattr(console.screen, "ERR", Console(stderr=True, force_terminal=True, width=200))
     clock = iter([100.0, 110.0])
-    monkeypatch.setattr(console.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(console.progress.time, "perf_counter", lambda: next(clock))
     with console.reproducing(quiet=False) as (report, _):
         report(News(3, 5, 0.5, 0.0, ("cartpole-ac-published",)))
         report(News(3, 5, 0.6, 0.1, ("cartpole-ac-published",)))
