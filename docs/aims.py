@@ -1,0 +1,101 @@
+"""What offnac's speed was to reach, and what the benchmark's result files say of it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+Result = dict[str, Any]
+ALGORITHMS = ("ac", "nac", "offac", "offnac")
+CLASSIC = ("CartPole-v1", "Acrobot-v1", "MountainCar-v0")
+
+
+class Aim(NamedTuple):
+    """A line of the table: what was aimed at, what was found, and whether that meets it."""
+
+    what: str
+    asked: str
+    found: str
+    met: bool
+
+
+def _online(result: Result) -> Iterator[Aim]:
+    rows = {row["environment"]: row for row in result["rows"]}
+    asked = {("CartPole-v1", "nac"): 80_000, ("CartPole-v1", "offnac"): 20_000}
+    asked[("MountainCar-v0", "offnac")] = 80_000
+    asked |= {("LunarLander-v3", name): 6_000 for name in ALGORITHMS}
+    for (task, name), least in asked.items():
+        if task in rows:
+            rate = rows[task]["steps_per_second"][name]["median"]
+            yield Aim(f"{task} {name}, training steps/s", f"≥ {least:,}", f"{rate:,.0f}", rate >= least)
+    for task in CLASSIC:
+        gains = rows.get(task, {}).get("times_a2c", {})
+        for what, names in {"on-policy": ALGORITHMS[:2], "off-policy": ALGORITHMS[2:]}.items():
+            if gains:
+                least = min(gains[name] for name in names)
+                yield Aim(f"{task} {what}, times SB3's A2C", "≥ 40", f"{least:.0f}", least >= 40)
+
+
+def _cores(result: Result) -> Iterator[Aim]:
+    for row in result["rows"]:
+        gain = row["times_one_core"]
+        yield Aim(f"two cores over seeds, {row['algorithm']}", "≥ 1.8 times one", f"{gain:.2f}", gain >= 1.8)
+
+
+def _growth(result: Result) -> Iterator[Aim]:
+    for curve in result["curves"]:
+        if curve["against"] in ("seeds", "rows") and curve["exponent"] is not None:
+            span = f"{curve['sizes'][0]:,} to {curve['sizes'][-1]:,}"
+            what = f"growth of {curve['what']} with {curve['against']}, {span}"
+            yield Aim(what, "power ≤ 1.05", f"{curve['exponent']:.2f}", curve["exponent"] <= 1.05)
+
+
+def _startup(result: Result) -> Iterator[Aim]:
+    for row in result["rows"]:
+        if "rounds" in row:
+            compiled = sum(one["compiled"] for one in row["rounds"][1].values())
+            yield Aim("programs compiled at the second start", "0", f"{compiled}", compiled == 0)
+        else:
+            took = row["seconds"]["help"]["median"]
+            yield Aim("offnac --help", "< 0.5 s", f"{took:.2f} s", took < 0.5)
+
+
+def _log_learners(result: Result) -> Iterator[Aim]:
+    for row in result["rows"]:
+        ours = row["found"]["learn"]
+        theirs = {name: one for name, one in row["found"].items() if name != "learn"}
+        if not theirs:
+            continue
+        never = float("inf")
+        times = {name: one["seconds_to_goal"] or never for name, one in row["found"].items()}
+        mine = times.pop("learn")
+        first = min(times, key=lambda name: times[name])
+        yield Aim(
+            f"{row['environment']} from a log: to the paper's return ({row['goal']:g})",
+            "sooner than every d3rlpy learner",
+            f"{_seconds(mine)}; {first} {_seconds(times[first])}",
+            mine < times[first],
+        )
+        best = max(theirs, key=lambda name: theirs[name]["last"])
+        yield Aim(
+            f"{row['environment']} from a log: the last policy",
+            "better than every d3rlpy learner's",
+            f"{ours['last']:.1f}; {best} {theirs[best]['last']:.1f}",
+            ours["last"] > theirs[best]["last"],
+        )
+
+
+def _seconds(taken: float) -> str:
+    return "never" if taken == float("inf") else f"{taken:.1f} s"
+
+
+AIMS: dict[str, Callable[[Result], Iterator[Aim]]] = {
+    "online": _online,
+    "cores": _cores,
+    "log_learners": _log_learners,
+    "growth": _growth,
+    "startup": _startup,
+}
+
+
+def aims(found: dict[str, Result]) -> list[Aim]:
+    """All that the result files tell of, by part."""
+    return [aim for part, told in AIMS.items() if part in found for aim in told(found[part])]
