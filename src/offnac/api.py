@@ -1,13 +1,8 @@
 """The functions behind the commands: names and numbers in, plain results out."""
 
 import os
-import signal
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
@@ -20,23 +15,22 @@ from offnac.behaviour import Behaviour, Uniform
 from offnac.environments import HostEnvironment, is_native
 from offnac.environments.environment import Environment
 from offnac.environments.gymnasium import found_anywhere
-from offnac.errors import Stopped, UserError
+from offnac.errors import UserError
 from offnac.evaluation import off_policy, rollout, statistics
 from offnac.evaluation.audit import audit as log_audit
 from offnac.logs import Columns, Log, read_log, write_log
 from offnac.logs import collect as log_collect
-from offnac.processes import Pipes
 from offnac.provenance import device, now, versions
 from offnac.run_folder import require_seeds, require_workers
 from offnac.saved_policy import Policy, load_policy
 from offnac.settings import describe
 from offnac.settings_file import read_settings
 from offnac.suggestions import nearest
-from offnac.training.progress import Report, Update, silent
+from offnac.training.progress import Report, silent
 from offnac.training.protocol import Experiment
-from offnac.training.seed_folder import SeedFolder
 from offnac.training.stream import train_seeds
 from offnac.transition import Spec
+from offnac.workers import train_in_processes
 
 RUN = run_folder.RUN
 
@@ -168,7 +162,7 @@ def _train(
 ) -> list[dict[str, Any]]:
     if not is_native(task) and min(workers, len(seeds)) > 1 and found_anywhere(request["environment"]):
         groups = [group.tolist() for group in np.array_split(seeds, min(workers, len(seeds)))]
-        return _train_in_processes(out, groups, report, stop)
+        return train_in_processes(out, groups, report, stop)
     return train_seeds(
         task,
         experiment,
@@ -180,57 +174,6 @@ def _train(
         stop=stop,
         provenance={"request": request},
     )
-
-
-def _train_in_processes(
-    out: Path, groups: list[list[int]], report: Report, stop: Event
-) -> list[dict[str, Any]]:
-    """Host simulators hold Python's lock, so each group of seeds gets a process of its own."""
-    pipes = Pipes()
-
-    def one(group: list[int]) -> None:
-        command = [sys.executable, "-m", "offnac.worker", str(out), *map(str, group)]
-        with (
-            tempfile.TemporaryFile("w+") as errors,
-            subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
-            ) as process,
-            pipes.holding(process),
-        ):
-            assert process.stdout is not None
-            for line in process.stdout:
-                seed, episodes, of, steps, average = line.split()
-                report(Update(int(seed), int(episodes), int(of), int(steps), float(average)))
-            process.wait()
-            errors.seek(0)
-            complaint = errors.read()
-        if process.returncode == 2:
-            raise UserError(complaint.strip().splitlines()[-1])
-        if stop.is_set():
-            raise Stopped
-        if process.returncode == -signal.SIGKILL:
-            raise UserError(
-                f"the process that trained the seeds {group} was killed, perhaps for want of memory; "
-                "go on with --resume, and fewer --workers if it happens again"
-            )
-        if process.returncode != 0:
-            raise RuntimeError(f"training the seeds {group} failed:\n{complaint}")
-
-    with ThreadPoolExecutor(max_workers=len(groups)) as pool:
-        pending = {pool.submit(one, group) for group in groups}
-        try:
-            while pending:
-                done, pending = wait(pending, timeout=0.1, return_when=FIRST_EXCEPTION)
-                if stop.is_set():
-                    pipes.close()
-                for future in done:
-                    future.result()
-        except BaseException:
-            stop.set()
-            pipes.close()
-            raise
-    results = [SeedFolder(out, seed).result() for group in groups for seed in group]
-    return [result for result in results if result is not None]
 
 
 def evaluate(

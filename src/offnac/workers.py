@@ -1,0 +1,66 @@
+"""Groups of seeds trained side by side, each in a process of its own (:mod:`offnac.worker`)."""
+
+import signal
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from offnac.errors import Stopped, UserError
+from offnac.processes import Pipes
+from offnac.training.progress import Report, Update
+from offnac.training.seed_folder import SeedFolder
+
+
+def train_in_processes(
+    out: Path, groups: list[list[int]], report: Report, stop: Event
+) -> list[dict[str, Any]]:
+    """Host simulators hold Python's lock, so each group of seeds gets a process of its own."""
+    pipes = Pipes()
+
+    def one(group: list[int]) -> None:
+        command = [sys.executable, "-m", "offnac.worker", str(out), *map(str, group)]
+        with (
+            tempfile.TemporaryFile("w+") as errors,
+            subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
+            ) as process,
+            pipes.holding(process),
+        ):
+            assert process.stdout is not None
+            for line in process.stdout:
+                seed, episodes, of, steps, average = line.split()
+                report(Update(int(seed), int(episodes), int(of), int(steps), float(average)))
+            process.wait()
+            errors.seek(0)
+            complaint = errors.read()
+        if process.returncode == 2:
+            raise UserError(complaint.strip().splitlines()[-1])
+        if stop.is_set():
+            raise Stopped
+        if process.returncode == -signal.SIGKILL:
+            raise UserError(
+                f"the process that trained the seeds {group} was killed, perhaps for want of memory; "
+                "go on with --resume, and fewer --workers if it happens again"
+            )
+        if process.returncode != 0:
+            raise RuntimeError(f"training the seeds {group} failed:\n{complaint}")
+
+    with ThreadPoolExecutor(max_workers=len(groups)) as pool:
+        pending = {pool.submit(one, group) for group in groups}
+        try:
+            while pending:
+                done, pending = wait(pending, timeout=0.1, return_when=FIRST_EXCEPTION)
+                if stop.is_set():
+                    pipes.close()
+                for future in done:
+                    future.result()
+        except BaseException:
+            stop.set()
+            pipes.close()
+            raise
+    results = [SeedFolder(out, seed).result() for group in groups for seed in group]
+    return [result for result in results if result is not None]
