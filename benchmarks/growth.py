@@ -95,14 +95,15 @@ def over_parameters(hidden: int) -> dict[str, Callable[[], float]]:
     def timed(solver: Any) -> Callable[[], float]:
         state = solver.init(jax.random.key(4), theta)
 
+        # Everything as an argument: of constants the compiler would work out parts beforehand.
         @jax.jit
-        def solve(state: Any, delta: Any) -> Any:
-            return solver.update(state, policy, theta, batch, ones, delta, Clock.start())
+        def solve(state: Any, theta: Any, batch: Transition, weight: Any, delta: Any) -> Any:
+            return solver.update(state, policy, theta, batch, weight, delta, Clock.start())
 
         def measure() -> float:
             times, began = 0, clock()
             while (took := clock() - began) < LONG_ENOUGH:
-                jax.block_until_ready(solve(state, delta))
+                jax.block_until_ready(solve(state, theta, batch, ones, delta))
                 times += 1
             return took / times
 
