@@ -154,7 +154,7 @@ def draw(curves: list[dict[str, Any]], folder: Path) -> None:
     measured = {curve["against"] for curve in curves}
     panels = {against: label for against, label in labels.items() if against in measured}
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(4.0 * len(panels), 3.8), layout="constrained")
+        figure = Figure(figsize=(4.0 * len(panels), 4.4), layout="constrained")
         for axes, (against, label) in zip(
             figure.subplots(1, len(panels), squeeze=False).flat, panels.items(), strict=True
         ):
@@ -164,7 +164,7 @@ def draw(curves: list[dict[str, Any]], folder: Path) -> None:
                 power = "" if curve["exponent"] is None else f", power {curve['exponent']:.2f}"
                 axes.plot(curve["sizes"], curve["seconds"], marker=marker, label=curve["what"] + power)
             axes.set(xscale="log", yscale="log", xlabel=label, ylabel="seconds, one core")
-            axes.legend()
+            axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0))  # above: curves fill the panel
         for kind, metadata in KINDS.items():
             with files.replacing(folder / f"growth.{kind}") as temporary:
                 figure.savefig(temporary, format=kind, dpi=150, metadata=metadata)
