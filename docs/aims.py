@@ -59,32 +59,34 @@ def _startup(result: Result) -> Iterator[Aim]:
 
 
 def _log_learners(result: Result) -> Iterator[Aim]:
+    tasks: dict[str, list[Result]] = {}
     for row in result["rows"]:
-        ours = row["found"]["learn"]
-        theirs = {name: one for name, one in row["found"].items() if name != "learn"}
+        tasks.setdefault(row["environment"], []).append(row)
+    for task, (ours, *theirs) in tasks.items():
         if not theirs:
             continue
-        never = float("inf")
-        times = {name: one["seconds_to_goal"] or never for name, one in row["found"].items()}
-        mine = times.pop("learn")
-        first = min(times, key=lambda name: times[name])
+        first = min(theirs, key=_until_good)
         yield Aim(
-            f"{row['environment']} from a log: to the paper's return ({row['goal']:g})",
-            "sooner than every d3rlpy learner",
-            f"{_seconds(mine)}; {first} {_seconds(times[first])}",
-            mine < times[first],
+            f"{task} from a log: to the paper's return ({ours['goal']:g})",
+            f"sooner than each of {len(theirs)} d3rlpy learners",
+            f"{_seconds(ours)}; {first['learner']} {_seconds(first)}",
+            _until_good(ours) < _until_good(first),
         )
-        best = max(theirs, key=lambda name: theirs[name]["last"])
+        best = max(theirs, key=lambda row: row["last"])
         yield Aim(
-            f"{row['environment']} from a log: the last policy",
-            "better than every d3rlpy learner's",
-            f"{ours['last']:.1f}; {best} {theirs[best]['last']:.1f}",
-            ours["last"] > theirs[best]["last"],
+            f"{task} from a log: the last policy",
+            f"better than each of {len(theirs)} d3rlpy learners'",
+            f"{ours['last']:.1f}; {best['learner']} {best['last']:.1f}",
+            ours["last"] > best["last"],
         )
 
 
-def _seconds(taken: float) -> str:
-    return "never" if taken == float("inf") else f"{taken:.1f} s"
+def _until_good(row: Result) -> float:
+    return float("inf") if row["seconds_to_goal"] is None else row["seconds_to_goal"]
+
+
+def _seconds(row: Result) -> str:
+    return "never" if row["seconds_to_goal"] is None else f"{row['seconds_to_goal']:.1f} s"
 
 
 AIMS: dict[str, Callable[[Result], Iterator[Aim]]] = {
