@@ -17,7 +17,7 @@ import os
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import fields, replace
+from dataclasses import fields
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -121,12 +121,8 @@ def each(change: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def build(spec: Any, arguments: argparse.Namespace, change: dict[str, Any]) -> presets.Experiment:
-    algorithm, lam = arguments.algorithm, arguments.lam
-    off_policy, natural = algorithm.startswith("off"), algorithm.endswith("nac")
-    plain = presets.experiment("robust", algorithm, spec, lam=lam, episodes=arguments.episodes)
-    changed = {name: tuple(v) if isinstance(v, list) else v for name, v in change.items()}
-    row = replace(robust.row(spec.name, off_policy), **changed)
-    return robust.robust(off_policy, natural, row, spec, lam, 0.99, plain.episodes)
+    numbers = {"lam": arguments.lam, "episodes": arguments.episodes}
+    return presets.experiment("robust", arguments.algorithm, spec, **numbers, settings=change)
 
 
 def one_by_one(environment: Any, experiment: Any, seeds: list[int], arguments: Any) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import numpy as np
 from offnac import api, learning
 from offnac.logs import Log
 from offnac.presets import robust
-from offnac.presets.compose import is_off_policy
 from offnac.presets.from_log import DEFAULT
 from offnac.tuning.progress import RunProgress
 from offnac.tuning.space import LEARN, TRAIN
@@ -40,7 +39,7 @@ class InSimulator:
 
     @property
     def row(self) -> robust.RobustRow:
-        return robust.row(self.environment, is_off_policy(self.algorithm))
+        return robust.row(self.environment, self.algorithm)
 
     def run(
         self, settings: dict[str, Any], out: Path, first_seed: int, seeds: int, report: Share, stop: Event
