@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
-from functools import partial
 
 import jax.numpy as jnp
 import numpy as np
@@ -20,7 +19,7 @@ import offnac
 from offnac import UserError, api, cli, learning, load_policy
 from offnac.environments import exact
 from offnac.environments.tabular import chain
-from offnac.presets.from_log import LogRow, from_log
+from offnac.presets.from_log import DEFAULT, LogRow, row_for
 
 from .logs.damage import Damaged, damaged_logs
 
@@ -34,7 +33,7 @@ NO_AUDIT = {"verdict": None, "reasons": [], "policy": {"histogram": None}}
 @pytest.fixture
 def small(monkeypatch):
     """The same composition, with less of everything."""
-    monkeypatch.setattr(learning, "from_log", partial(from_log, row=SMALL))
+    monkeypatch.setattr(learning, "row_for", lambda rows: SMALL)
 
 
 @pytest.fixture
@@ -151,6 +150,14 @@ def test_numbers_without_a_meaning_are_refused(options, complaint, chain_log, tm
     with pytest.raises(UserError, match=complaint):
         offnac.learn(chain_log, out=tmp_path / "run", **options)
     assert not (tmp_path / "run").exists()
+
+
+def test_more_rows_allow_larger_steps_and_need_less_caution():
+    assert row_for(10) == row_for(22_000) == DEFAULT
+    some, many = row_for(110_000), row_for(220_000)
+    np.testing.assert_allclose([some.kl, some.caution], [5 * DEFAULT.kl, DEFAULT.caution / 5])
+    np.testing.assert_allclose([many.kl, many.caution], [1e-3, 0.01])
+    assert row_for(10**7) == many
 
 
 def test_a_log_that_teaches_nothing_is_refused(chain_log, tmp_path):

@@ -19,7 +19,7 @@ from offnac.evaluation.off_policy import ope
 from offnac.logs import Log, read_log
 from offnac.logs.propensity import known_behaviour
 from offnac.presets.changes import changed
-from offnac.presets.from_log import ALGORITHMS, DEFAULT, from_log
+from offnac.presets.from_log import ALGORITHMS, from_log, row_for
 from offnac.provenance import device, now, versions
 from offnac.run_folder import RUN, require_seeds, require_workers
 from offnac.saved_policy import load_policy
@@ -75,8 +75,9 @@ def learn(
         _require_something_to_learn(log, gamma)
     log_units = units(log)
     changes = None if settings is None else read_settings(settings, "learn")
-    row = {} if changes is None else {"row": changed(DEFAULT, changes, log.spec)}
-    experiment = from_log(algorithm, log.spec, log_units.reward, gamma=gamma, iterations=iterations, **row)
+    row = row_for(len(log))
+    row = row if changes is None else changed(row, changes, log.spec)
+    experiment = from_log(algorithm, log.spec, log_units.reward, gamma=gamma, iterations=iterations, row=row)
     request = {
         "algorithm": algorithm,
         "gamma": gamma,

@@ -1,6 +1,6 @@
 """The settings of ``learn``: one line for every log."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from offnac.actor_critic import ActorCritic, Direction
 from offnac.critics import TD, Cautious, Minibatches
@@ -45,6 +45,15 @@ class LogRow:
 
 
 DEFAULT = LogRow()
+FEW, MANY = 22_000, 220_000
+"""Rows, see ``row_for``."""
+
+
+def row_for(rows: int) -> LogRow:
+    """The default for a log of so many rows. The more there are, the less the critic guesses: the actor may
+    take larger steps on it, and it needs to be held down less."""
+    more = min(max(rows, FEW), MANY) / FEW
+    return replace(DEFAULT, kl=DEFAULT.kl * more, caution=DEFAULT.caution / more)
 
 
 def iterations_for(spec: Spec) -> int:

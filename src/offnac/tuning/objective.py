@@ -11,7 +11,7 @@ import numpy as np
 from offnac import api, learning
 from offnac.logs import Log
 from offnac.presets import robust
-from offnac.presets.from_log import DEFAULT
+from offnac.presets.from_log import LogRow, row_for
 from offnac.tuning.progress import RunProgress
 from offnac.tuning.space import LEARN, TRAIN
 
@@ -66,7 +66,10 @@ class FromLog:
     command = "learn"
     known = LEARN
     unit = "value on held-out episodes, lower end of the 95% interval"
-    row = DEFAULT
+
+    @property
+    def row(self) -> LogRow:
+        return row_for(len(self.log))
 
     def run(
         self, settings: dict[str, Any], out: Path, first_seed: int, seeds: int, report: Share, stop: Event
