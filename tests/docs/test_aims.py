@@ -38,3 +38,15 @@ def test_a_last_policy_must_beat_every_other_and_never_is_later_than_any_time(me
     assert met(log_learners=row(soon, never)) == [True, True]
     assert met(log_learners=row(never, soon)) == [False, False]
     assert met(log_learners=row(never, never)) == [False, False]
+
+
+def test_on_a_gpu_the_slowest_number_of_seeds_must_do(met):
+    def rows(*rates):
+        told = {"task": "CartPole-v1", "algorithm": "nac"}
+        return {
+            "rows": [{**told, "seeds": seeds, "steps_per_second": {"median": rate}} for seeds, rate in rates]
+        }
+
+    assert met(gpu=rows((132, 41e6), (132, 2e6), (8448, 50e6), (64, 1e6))) == [True]
+    assert met(gpu=rows((132, 39e6), (8448, 50e6))) == [False]
+    assert met(gpu=rows((64, 1e6))) == []
