@@ -10,6 +10,7 @@ worth. Writes ``results/learn/TASK.json`` after every seed; a seed that is there
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -99,7 +100,7 @@ def run_seed(task: Task, seed: int, folder: Path) -> dict[str, Any]:
     }
 
 
-def summary(name: str, task: Task, seeds: list[dict[str, Any]]) -> dict[str, Any]:
+def summary(name: str, task: Task, seeds: list[dict[str, Any]], machine: str) -> dict[str, Any]:
     across = {
         policy: statistics.across_seeds([one[policy] for one in seeds])
         for policy in ("chosen", "best", "last")
@@ -111,6 +112,7 @@ def summary(name: str, task: Task, seeds: list[dict[str, Any]]) -> dict[str, Any
         "across": across,
         "median_seconds": float(np.median(seconds)),
         "slowest_seconds": float(np.max(seconds)),
+        "machine": machine,
         "versions": versions(),
         "date": now(),
         "seeds": seeds,
@@ -124,6 +126,7 @@ def main() -> None:
     parser.add_argument("tasks", nargs="*", default=list(TASKS), metavar="TASK", help=", ".join(TASKS))
     parser.add_argument("--seeds", type=int, default=16)
     parser.add_argument("--first-seed", type=int, default=1000)
+    parser.add_argument("--machine", default=f"{os.cpu_count()} cores", help="what the seconds are of")
     parser.add_argument("--out", type=Path, default=RESULTS)
     arguments = parser.parse_args()
     for name in arguments.tasks:
@@ -137,7 +140,7 @@ def main() -> None:
                 seeds = sorted([*seeds, run_seed(task, seed, folder)], key=lambda one: one["seed"])
             finally:
                 shutil.rmtree(folder)
-            found = summary(name, task, seeds)
+            found = summary(name, task, seeds, arguments.machine)
             files.write_json(path, found)
             one = next(one for one in seeds if one["seed"] == seed)
             print(

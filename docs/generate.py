@@ -254,6 +254,7 @@ def learned() -> str:
             ),
             "",
             *(provenance(task) for task in found[:1]),
+            *(f"Seconds of {task['environment']}: {task['machine']}." for task in found),
             "Regenerate with `make bench-learn docs`; every seed is in [results/learn](../results/learn). How it works:",
             "[learn.md](learn.md).",
             "",
