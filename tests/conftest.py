@@ -1,5 +1,4 @@
 import os
-from collections.abc import Iterator
 
 from offnac import compile_cache
 
@@ -15,15 +14,6 @@ from offnac.saved_policy import Policy  # noqa: E402
 from offnac.transition import Spec  # noqa: E402
 
 pytest_plugins = ["browser"]
-
-
-@pytest.fixture(autouse=True)
-def compiled_in_haste(request) -> Iterator[None]:
-    """Programs are compiled without optimisation, in half the time, where a test is not marked ``optimised``:
-    most of them run once, on a handful of rows."""
-    jax.config.update("jax_disable_most_optimizations", "optimised" not in request.keywords)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
 
 
 @pytest.fixture(scope="session")

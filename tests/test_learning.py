@@ -197,7 +197,6 @@ def test_the_command_makes_no_environment(chain_log, tmp_path, capsys, small, mo
     load_policy(printed["policy"])
 
 
-@pytest.mark.optimised
 @settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(damaged=damaged_logs())
 def test_a_damaged_log_is_learned_from_or_refused(damaged: Damaged, tmp_path, capsys, quick):

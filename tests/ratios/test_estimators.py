@@ -84,7 +84,6 @@ def test_bound_and_mean(terminating, anywhere, update, kind):
     assert anywhere @ estimator.ratio(state, terminating.states) == pytest.approx(1.0, abs=1e-6)
 
 
-@pytest.mark.optimised
 def test_single_precision_keeps_small_directions(terminating, update):
     """64 waves over a grid of 36: half of Φ's directions lie below 1e-4, and w needs them."""
     with jax.enable_x64(False):

@@ -50,7 +50,6 @@ def test_each_lane_is_the_run_of_its_seed(preset, algorithm):
             np.testing.assert_array_equal(lane.memory.rows.observation, alone.memory.rows.observation)
 
 
-@pytest.mark.optimised
 def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path, gpu, same_seed):
     api.train(**REQUEST, out=tmp_path / "whole")
     stop = Event()
@@ -66,7 +65,6 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path, gpu, sam
         same_seed(tmp_path / "whole" / f"seed-{seed}", tmp_path / "broken" / f"seed-{seed}")
 
 
-@pytest.mark.optimised
 def test_seeds_may_be_added(tmp_path, gpu):
     api.train(**REQUEST, out=tmp_path / "run")
     result = api.train(**REQUEST | {"seeds": 4}, out=tmp_path / "run", resume=True)
