@@ -40,7 +40,7 @@ SCAN, EPISODES = 20, 100
 GREEDY = 1e6
 
 
-COLUMNS = ("task", "learner", "time", "rows/s", "best", "last", "to the paper's return")
+COLUMNS = ("task", "learner", "time", "rows/s", "tried", "best", "last", "to the paper's return")
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,7 @@ def cells(row: Row) -> list[str]:
         row["learner"],
         f"{row['seconds']:.0f} s",
         f"{row['rows_per_second']:,.0f}",
+        f"{row['looks']}×",
         f"{row['best']:.1f}",
         f"{row['last']:.1f}",
         "never" if reached is None else f"{reached:.1f} s",
