@@ -35,7 +35,7 @@ from offnac.presets.from_log import DEFAULT
 from offnac.saved_policy import Policy
 
 OURS = "offnac learn"
-LEARNERS = ("DQN", "CQL", "BCQ", "BC", "tuned DoubleDQN")
+LEARNERS = ("tuned DoubleDQN", "DQN", "CQL", "BCQ", "BC")
 SCAN, EPISODES = 20, 100
 GREEDY = 1e6
 
