@@ -117,10 +117,7 @@ OFF_POLICY = {
     "MountainCar-v0": replace(_MOUNTAIN_CAR, capacity=1 << 21, updates=10, episodes=200),
     "LunarLander-v3": replace(_LUNAR_LANDER, caution=0.1, kl=3e-4, capacity=1 << 17, updates=2, episodes=600),
 }
-OFFNAC = {
-    "CartPole-v1": replace(OFF_POLICY["CartPole-v1"], value=(128, 128), damping=1.0),
-    "Acrobot-v1": replace(OFF_POLICY["Acrobot-v1"], damping=0.1, telling=0.1, kl=3e-3, kl_horizon=1000.0),
-}
+OFFNAC = {"CartPole-v1": replace(OFF_POLICY["CartPole-v1"], value=(128, 128), damping=1.0)}
 """Where x wants something else than the vanilla direction."""
 
 
