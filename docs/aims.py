@@ -69,7 +69,7 @@ def _log_learners(result: Result) -> Iterator[Aim]:
         yield Aim(
             f"{task} from a log: to the paper's return ({ours['goal']:g})",
             f"sooner than each of {len(theirs)} d3rlpy learners",
-            f"{_seconds(ours)}; {first['learner']} {_seconds(first)}",
+            f"{_seconds(ours)}; theirs {_seconds(first)}",
             _until_good(ours) < _until_good(first),
         )
         best = max(theirs, key=lambda row: row["last"])
