@@ -1,6 +1,6 @@
 """What ``offnac learn`` makes of logs of uniform behaviour: one default setting, a fresh log for every seed.
 
-For each seed: a log is collected, the command learns from it alone (its wall-clock time is what is told), and
+For each seed: a log is collected, the command learns from it alone (its seconds and the CPU's are told), and
 only then a simulator is opened to see what the chosen policy, the last one and the best one on the way are
 worth. Writes ``results/learn/TASK.json`` after every seed; a seed that is there already is not run again.
 
@@ -11,6 +11,7 @@ worth. Writes ``results/learn/TASK.json`` after every seed; a seed that is there
 import argparse
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -72,9 +73,9 @@ def run_seed(task: Task, seed: int, folder: Path) -> dict[str, Any]:
         "--first-seed",
         str(seed),
     ]
-    began = time.perf_counter()
+    began, used = time.perf_counter(), cpu_seconds()
     done = subprocess.run([*command, "--json"], stdout=subprocess.PIPE, text=True, check=True)
-    seconds = time.perf_counter() - began
+    seconds, used = time.perf_counter() - began, cpu_seconds() - used
     result = json.loads(done.stdout)
     simulator = environments.make(task.environment, task.max_steps)
 
@@ -90,6 +91,7 @@ def run_seed(task: Task, seed: int, folder: Path) -> dict[str, Any]:
     return {
         "seed": seed,
         "seconds": seconds,
+        "cpu_seconds": used,
         "chosen": test(chosen, task.episodes),
         "last": test(last, task.episodes),
         "best": test(candidates[int(np.argmax(scanned))], task.episodes),
@@ -98,6 +100,12 @@ def run_seed(task: Task, seed: int, folder: Path) -> dict[str, Any]:
         "ope": result.get("ope"),
         "verdict": result.get("verdict"),
     }
+
+
+def cpu_seconds() -> float:
+    """Of all commands so far: what they would take on a core that nobody else wants."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def summary(name: str, task: Task, seeds: list[dict[str, Any]], machine: str) -> dict[str, Any]:
@@ -112,6 +120,7 @@ def summary(name: str, task: Task, seeds: list[dict[str, Any]], machine: str) ->
         "across": across,
         "median_seconds": float(np.median(seconds)),
         "slowest_seconds": float(np.max(seconds)),
+        "median_cpu_seconds": float(np.median([one["cpu_seconds"] for one in seeds])),
         "machine": machine,
         "versions": versions(),
         "date": now(),

@@ -226,8 +226,12 @@ def _improvement_table(improvement: list[dict[str, Any]]) -> list[str]:
 def learned() -> str:
     found = [json.loads(path.read_text()) for path in sorted((RESULTS / "learn").glob("*.json"))]
     rows = [
-        "| task | rows | seeds | chosen from the log alone: IQM [95% interval], worst | should be | best on the way: IQM, worst | should be | last: IQM | verdicts | command, median seconds | should be |",
+        "| task | rows | seeds | chosen from the log alone: IQM [95% interval], worst | should be | best on the way: IQM, worst | should be | last: IQM | verdicts | command, median seconds (of CPU) | should be |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    measured = {task["task"] for task in found}
+    missing = [
+        name for name in ("cartpole", "acrobot", "mountain-car", "lunar-lander") if name not in measured
     ]
     for task in found:
         chosen, best, last = (task["across"][name] for name in ("chosen", "best", "last"))
@@ -237,7 +241,7 @@ def learned() -> str:
             f"| {task['environment']} | {task['rows']:,} | {chosen['seeds']} "
             f"| {chosen['iqm']:.1f} [{chosen['low']:.1f}, {chosen['high']:.1f}], {chosen['worst']:.1f} | ≥ {task['chosen']:g} "
             f"| {best['iqm']:.1f}, {best['worst']:.1f} | ≥ {task['best']:g} | {last['iqm']:.1f} "
-            f"| {counted} | {task['median_seconds']:.0f} | ≤ {task['seconds']:g} |"
+            f"| {counted} | {task['median_seconds']:.0f} ({task['median_cpu_seconds']:.0f}) | ≤ {task['seconds']:g} |"
         )
     return "\n".join(
         [
@@ -247,14 +251,14 @@ def learned() -> str:
             "return (rollouts with sampled actions, after learning had ended) of the policy that was chosen from the log alone;",
             "beside it the best of the candidates along the way, which only a simulator can tell, and the last one.",
             "",
+            *([*rows, ""] if found else []),
             *(
-                rows
-                if found
-                else ["Not measured on fresh logs yet: see what was tried, below, for what is known."]
+                [f"Not measured on fresh logs yet: {', '.join(missing)}. What is known is below.", ""]
+                if missing
+                else []
             ),
-            "",
             *(provenance(task) for task in found[:1]),
-            *(f"Seconds of {task['environment']}: {task['machine']}." for task in found),
+            *(f"Seconds of {task['environment']}: on {task['machine']}." for task in found),
             "Regenerate with `make bench-learn docs`; every seed is in [results/learn](../results/learn). How it works:",
             "[learn.md](learn.md).",
             "",
@@ -283,6 +287,7 @@ def learn_search() -> list[str]:
         means = " | ".join(f"{sum(line[k]) / len(line[k]):.1f}" for k in ("best", "late"))
         logs = line["logs"][1] - line["logs"][0] + 1
         rows.append(f"| {line['task']} | {changed} | {line['iterations']} | {logs} | {means} |")
+    log = next(line["log"] for line in lines if "log" in line)
     runs = [
         (curve, {judge: said[i] for judge, said in line["judged"].items()})
         for line in lines
@@ -306,8 +311,13 @@ def learn_search() -> list[str]:
         "On tuning logs, by rollouts: means over the logs of the best policy tested on the way and of the last quarter of",
         "those tested. `depth` is how many steps the model carries the policy (0: no model), `caution` holds down what the critic",
         "promises at made-up states. But for those of one log, the model was an earlier one, of one network. With `walks` it is",
-        "a later one, and π goes on in it from iteration to iteration, `depth` steps in the mean. Everything is in",
-        "[results/learn/search.jsonl](../results/learn/search.jsonl), made with a model that `learn` does not have yet.",
+        "a later one, and π goes on in it from iteration to iteration, `depth` steps in the mean. No model is part of `learn`: it",
+        "helps Mountain Car, but did not keep CartPole's pole up. Everything is in",
+        "[results/learn/search.jsonl](../results/learn/search.jsonl).",
+        "",
+        f"Lunar Lander: of {log['episodes']:,} episodes of uniform behaviour in one of its logs {log['crashes']:,} end with a crash and "
+        f"{log['landings']} with a landing. What",
+        "a landing is worth is not in such a log, and hardly any row of it stands still on the ground; policies learn to hover.",
         "",
         *rows,
         "",
