@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run site test lint format lock clean bench peers bench-learn bench-ope bench-audit bench-large published reproduce reproduce-quick publish docs
+.PHONY: help run site test test-thorough lint format lock clean bench peers bench-learn bench-ope bench-audit bench-large published reproduce reproduce-quick publish docs
 
 VENV   := .venv
 STAMP  := $(VENV)/.installed
@@ -52,8 +52,13 @@ run: $(READY)  ## the whole story in about a minute: a log, a policy learned fro
 	$(OFFNAC) watch out/run/learned CartPole-v1 --out out/run/policy.gif
 	@echo "The policy at work: out/run/policy.gif. What the log can tell of it: out/run/audit.html."
 
+PYTEST := $(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --maxprocesses 8 --dist worksteal
+
 test: lint  ## lint, then run the tests (ARGS="-k name" passes arguments on to pytest)
-	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --maxprocesses 8 --dist worksteal $(ARGS)
+	@$(PYTEST) -m "not thorough" $(ARGS)
+
+test-thorough: lint  ## the same with every variant of every test (a quarter of an hour)
+	@$(PYTEST) $(ARGS)
 
 lint: $(STAMP)  ## ruff's rules, ruff's formatting, mypy
 	@$(PY) -m ruff check

@@ -19,6 +19,7 @@ import offnac
 from offnac import UserError, api, cli, learning, load_policy
 from offnac.environments import exact
 from offnac.environments.tabular import chain
+from offnac.logs import propensity
 from offnac.presets.from_log import DEFAULT, LogRow, row_for
 
 from .logs.damage import Damaged, damaged_logs
@@ -38,9 +39,11 @@ def small(monkeypatch):
 
 @pytest.fixture
 def quick(small, monkeypatch):
-    """The same without the values and the audit at the end, which take longer than all the rest."""
+    """The same without the values and the audit at the end, which take longer than all the rest, and with
+    fits of μ as small."""
     monkeypatch.setattr(learning, "ope", lambda policy, log, gamma: dict.fromkeys(learning.OPE))
     monkeypatch.setattr(learning, "audit", lambda log, policy, gamma: NO_AUDIT)
+    monkeypatch.setattr(propensity, "Fit", partial(propensity.Fit, steps=20, batch=64))
 
 
 @pytest.fixture(scope="module")

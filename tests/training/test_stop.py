@@ -23,11 +23,18 @@ def test_rollouts_stop_when_asked(name, request):
         rollout.returns(make(policy.spec.name), policy, 10**8, 0, lambda _: stop.set(), stop)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+NATIVE, HOST = ["tabular-chain"], ["FrozenLake-v1", "--seeds", "2", "--workers", "2"]
+
+
 @pytest.mark.parametrize(
-    "options",
-    [["tabular-chain"], ["FrozenLake-v1", "--seeds", "2", "--workers", "2"]],
-    ids=["native", "host"],
+    ("options", "number"),
+    [
+        (NATIVE, signal.SIGINT),
+        (HOST, signal.SIGTERM),
+        pytest.param(NATIVE, signal.SIGTERM, marks=pytest.mark.thorough),
+        pytest.param(HOST, signal.SIGINT, marks=pytest.mark.thorough),
+    ],
+    ids=["native-interrupted", "host-terminated", "native-terminated", "host-interrupted"],
 )
 def test_a_run_that_is_being_tested_stops(options, number, tmp_path):
     out = tmp_path / "run"
