@@ -105,10 +105,11 @@ def show_reproduction(summary: dict[str, Any], out: Path) -> None:
             table.add_row(cell["cell"], f"the paper: {cell['paper']['mean']:.2f} ± {cell['paper']['sd']:.2f}")
         before = cell["cell"]
         test = cell["test"]
-        interval = escape(f"[{short(test['low'])}, {short(test['high'])}]")
+        # One seed is no distribution.
+        interval = escape(f" [{short(test['low'])}, {short(test['high'])}]") if test["seeds"] > 1 else ""
         table.add_row(
             f"  {cell['preset']}",
-            f"{short(test['iqm'])} {interval}",
+            f"{short(test['iqm'])}{interval}",
             short(test["worst"]),
             short(cell["final_test"]["iqm"]),
             ("meets" if cell["meets"] else "below") + ("" if cell["sure"] else "?"),

@@ -67,6 +67,12 @@ def _save(drawing: "Drawing", folder: Path, name: str) -> Path:
     return path
 
 
+def _seeds(fewest: int, most: int) -> str:
+    if most == 1:
+        return "one seed"
+    return f"IQM and middle half of {most if fewest == most else f'{fewest} to {most}'} seeds"
+
+
 def _figure(figure: Figure, preset: str, average: str) -> "Drawing":
     # Without pyplot: no window, no state that outlives the call.
     from matplotlib.figure import Figure as Drawing
@@ -74,8 +80,8 @@ def _figure(figure: Figure, preset: str, average: str) -> "Drawing":
     columns = min(2, len(figure.panels))
     rows = -(-len(figure.panels) // columns)
     drawing = Drawing(figsize=(4.6 * columns, 3.4 * rows + 0.4), layout="constrained")
-    seeds = max(curve.cell["test"]["seeds"] for panel in figure.panels for curve in panel.curves)
-    drawing.suptitle(f"{figure.title}, preset {preset}: IQM and middle half of {seeds} seeds", fontsize=11.5)
+    seeds = {curve.cell["test"]["seeds"] for panel in figure.panels for curve in panel.curves}
+    drawing.suptitle(f"{figure.title}, preset {preset}: {_seeds(min(seeds), max(seeds))}", fontsize=11.5)
     for axes, panel in zip(drawing.subplots(rows, columns, squeeze=False).flat, figure.panels, strict=False):
         _panel(axes, panel, average)
     for axes in drawing.axes[len(figure.panels) :]:

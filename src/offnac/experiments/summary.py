@@ -117,7 +117,12 @@ class Summary:
             plain = cells[environment, has_lambda, algorithm.removesuffix("nac") + "ac"]
             for preset in PRESETS:
                 ours, theirs = (self.entries.get(run_name(cell, preset)) for cell in (natural, plain))
-                if ours is not None and theirs is not None:
+                # One seed against one other would be sure of anything.
+                if (
+                    ours is not None
+                    and theirs is not None
+                    and min(len(ours["seeds"]), len(theirs["seeds"])) > 1
+                ):
                     found.append(
                         {
                             "environment": environment,
