@@ -1,10 +1,14 @@
 import os
+from collections.abc import Iterator
 
 from offnac import compile_cache
 
 # Before JAX is imported. Test processes share what they compile, but for what is compiled sooner than kept.
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 compile_cache.enable()
+# Here and in the processes begun from here: most programs run once, on a handful of rows.
+HASTE = "JAX_DISABLE_MOST_OPTIMIZATIONS"
+os.environ.setdefault(HASTE, "1")
 
 import jax  # noqa: E402
 import pytest  # noqa: E402
@@ -14,6 +18,18 @@ from offnac.saved_policy import Policy  # noqa: E402
 from offnac.transition import Spec  # noqa: E402
 
 pytest_plugins = ["browser"]
+
+
+@pytest.fixture(autouse=True)
+def optimised(request, monkeypatch) -> Iterator[None]:
+    """Programs are optimised after all, for tests with the mark of that name."""
+    if "optimised" not in request.keywords or os.environ[HASTE] == "0":
+        yield
+        return
+    monkeypatch.setenv(HASTE, "0")
+    jax.config.update(HASTE.lower(), False)
+    yield
+    jax.config.update(HASTE.lower(), True)
 
 
 @pytest.fixture(scope="session")

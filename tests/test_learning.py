@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 
 import jax.numpy as jnp
 import numpy as np
@@ -200,6 +201,7 @@ def test_the_command_makes_no_environment(chain_log, tmp_path, capsys, small, mo
     load_policy(printed["policy"])
 
 
+@pytest.mark.optimised
 @settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(damaged=damaged_logs())
 def test_a_damaged_log_is_learned_from_or_refused(damaged: Damaged, tmp_path, capsys, quick):

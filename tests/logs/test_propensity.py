@@ -14,6 +14,8 @@ from offnac.logs.calibration import Reliability
 from offnac.logs.log import FITTED
 from offnac.logs.propensity import describe_behaviour, known_behaviour
 
+pytestmark = pytest.mark.optimised
+
 ROWS, EPISODE = 16_000, 20
 
 

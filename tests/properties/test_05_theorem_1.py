@@ -5,10 +5,13 @@ from dataclasses import replace
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from offnac.directions import Iterative
 from offnac.optimisers import SGD
 from offnac.schedules import Clock, RobbinsMonro
+
+pytestmark = pytest.mark.optimised
 
 STEPS, KEYS, T_0 = 30_000, 16, 100.0
 

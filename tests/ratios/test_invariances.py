@@ -56,7 +56,7 @@ def of_rows(data, index) -> RatioData:
 
 def same(estimator, a, b):
     for x, y in zip(*(jax.tree.leaves(summary(estimator, data)) for data in (a, b)), strict=True):
-        np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-6)  # solved for in single precision
+        np.testing.assert_allclose(x, y, rtol=1e-3, atol=1e-5)  # solved for in single precision
 
 
 WEIGHTS = st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=ROWS, max_size=ROWS)

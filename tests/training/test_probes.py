@@ -15,6 +15,8 @@ from offnac.training import native
 from offnac.training.protocol import start
 from offnac.transition import Spec
 
+pytestmark = pytest.mark.optimised
+
 GAMMA = 0.9
 SPEC = Spec("probe", 1, 2)
 STEPS = 1500

@@ -13,6 +13,8 @@ from offnac.environments import make
 from offnac.errors import Stopped, UserError
 from offnac.evaluation import rollout
 
+pytestmark = pytest.mark.optimised
+
 ENDLESS_TEST = ["--algorithm", "ac", "--episodes", "2", "--test-episodes", "100000000"]
 
 
