@@ -34,6 +34,8 @@ class LogRow:
     reach: float = 2.0
     memory: float = 0.5
     """Weight of past solutions in x."""
+    damping: float = 0.1
+    """x's ridge, in units of F's mean eigenvalue: the larger, the closer to the vanilla direction."""
     batch: int = 5120
     minibatches: int = 40
     share: float = 0.25
@@ -93,7 +95,7 @@ def from_log(
         direction, step, share = Imitation(), Free(Adam(Constant(row.imitation_rate))), 0.0
     else:
         natural, share = algorithm == "offnac", row.share
-        direction = Ridge(memory=row.memory) if natural else Vanilla()
+        direction = Ridge(row.damping, row.memory) if natural else Vanilla()
         # The vanilla direction is shorter than x by about the eigenvalues of F.
         rate = row.actor_rate / reward if natural else 10.0 * row.actor_rate / reward
         step = TrustRegion(rate=Constant(rate), kl=RobbinsMonro(row.kl, 1.0, row.kl_horizon * iterations))
