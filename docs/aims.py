@@ -63,11 +63,13 @@ def _log_learners(result: Result) -> Iterator[Aim]:
     for row in result["rows"]:
         tasks.setdefault(row["environment"], []).append(row)
     for task, (ours, *theirs) in tasks.items():
+        what = f"{task} from a log: to the paper's return ({ours['goal']:g})"
         if not theirs:
+            yield Aim(what, "sooner than d3rlpy's learners", f"{_seconds(ours)}; theirs not measured", False)
             continue
         first = min(theirs, key=_until_good)
         yield Aim(
-            f"{task} from a log: to the paper's return ({ours['goal']:g})",
+            what,
             f"sooner than each of {len(theirs)} d3rlpy learners",
             f"{_seconds(ours)}; theirs {_seconds(first)}",
             _until_good(ours) < _until_good(first),
