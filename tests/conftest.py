@@ -6,9 +6,11 @@ from offnac import compile_cache
 # Before JAX is imported. Test processes share what they compile, but for what is compiled sooner than kept.
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 compile_cache.enable()
-# Here and in the processes begun from here: most programs run once, on a handful of rows.
+# Here and in the processes begun from here: most programs run once, on a handful of rows, and take longer to
+# compile than to run.
 HASTE = "JAX_DISABLE_MOST_OPTIMIZATIONS"
 os.environ.setdefault(HASTE, "1")
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false".strip()
 
 import jax  # noqa: E402
 import pytest  # noqa: E402

@@ -201,10 +201,17 @@ def test_the_command_makes_no_environment(chain_log, tmp_path, capsys, small, mo
     load_policy(printed["policy"])
 
 
-@pytest.mark.optimised
-@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
-@given(damaged=damaged_logs())
-def test_a_damaged_log_is_learned_from_or_refused(damaged: Damaged, tmp_path, capsys, quick):
+@pytest.mark.parametrize("logs", [150, pytest.param(1000, marks=pytest.mark.thorough)])
+def test_a_damaged_log_is_learned_from_or_refused(logs, tmp_path, capsys, quick):
+    @settings(max_examples=logs, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(damaged=damaged_logs())
+    def each(damaged):
+        learned_from_or_refused(damaged, tmp_path, capsys)
+
+    each()
+
+
+def learned_from_or_refused(damaged: Damaged, tmp_path, capsys):
     path, out = tmp_path / damaged.name, tmp_path / "run"
     path.write_bytes(damaged.content)
     status = cli.main(["learn", str(path), "--out", str(out), "--iterations", "2", "--json", "--quiet"])
