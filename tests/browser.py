@@ -20,8 +20,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "browser: looks at the page with a real Chromium")
 
 
+@pytest.fixture
+def browser(chromium: "Browser") -> Iterator["Browser"]:
+    """The browser, which leaves the page once the test is over: what is served then is served no more."""
+    yield chromium
+    chromium.ask("POST", "/url", {"url": "about:blank"})
+    chromium.console()
+
+
 @pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Browser"]:
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Browser"]:
     if not (shutil.which("chromium") and shutil.which("chromedriver")):
         pytest.skip(
             "Chromium and its driver are not installed: "
