@@ -34,7 +34,7 @@ class LogRow:
     reach: float = 2.0
     memory: float = 0.5
     """Weight of past solutions in x."""
-    damping: float = 0.1
+    damping: float = 1.0
     """x's ridge, in units of F's mean eigenvalue: the larger, the closer to the vanilla direction."""
     batch: int = 5120
     minibatches: int = 40
