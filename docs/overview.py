@@ -38,7 +38,8 @@ def picture() -> str:
             _panel(axes, title, shown)
         for axes in drawing.axes[len(panels) :]:
             axes.remove()
-        seeds = max(len(cell["seeds"]) for cell in cells)
+        counts = [len(cell["seeds"]) for cell in cells]
+        seeds = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else f"{max(counts)}"
         drawing.suptitle(
             f"Test return of {seeds} seeds (dots; bar: interquartile mean) and of the paper's one run (line)",
             fontsize=9.5,
