@@ -57,7 +57,7 @@ PYTEST := $(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --maxprocesses 8 --dist wo
 test: lint  ## lint, then run the tests (ARGS="-k name" passes arguments on to pytest)
 	@$(PYTEST) -m "not thorough" $(ARGS)
 
-test-thorough: lint  ## the same with every variant of every test (a quarter of an hour)
+test-thorough: lint  ## the same with every variant of every test (a minute longer)
 	@$(PYTEST) $(ARGS)
 
 lint: $(STAMP)  ## ruff's rules, ruff's formatting, mypy

@@ -75,8 +75,7 @@ def learn(
         _require_something_to_learn(log, gamma)
     log_units = units(log)
     changes = None if settings is None else read_settings(settings, "learn")
-    row = row_for(len(log))
-    row = row if changes is None else changed(row, changes, log.spec)
+    row = changed(row_for(len(log)), changes or {}, log.spec)
     experiment = from_log(algorithm, log.spec, log_units.reward, gamma=gamma, iterations=iterations, row=row)
     request = {
         "algorithm": algorithm,
