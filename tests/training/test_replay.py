@@ -168,3 +168,7 @@ def test_a_run_with_replay_that_breaks_off_goes_on_as_if_nothing_had_been(
     api.train(environment, "offnac", out=tmp_path / "broken", resume=True, **settings)
     for seed in (0, 1):
         same_seed(tmp_path / "whole" / f"seed-{seed}", tmp_path / "broken" / f"seed-{seed}")
+    # Broken off in its test, when it had been trained.
+    (tmp_path / "broken" / "seed-1" / "result.json").unlink()
+    api.train(environment, "offnac", out=tmp_path / "broken", resume=True, **settings)
+    same_seed(tmp_path / "whole" / "seed-1", tmp_path / "broken" / "seed-1")

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file
 from safetensors.numpy import save as serialise
 
@@ -40,6 +40,16 @@ def save(path: Path, run: Any, records: Columns) -> None:
     tensors |= {f"records.{name}": column for name, column in records.items()}
     with files.replacing(path) as temporary:
         temporary.write_bytes(serialise(tensors))
+
+
+def holds(path: Path, template: Any) -> bool:
+    """Whether everything that ``template`` has is there, whatever its shape; a broken file is for ``load``
+    to tell of."""
+    try:
+        with safe_open(path, "numpy") as file:
+            return set(file.keys()) >= {name for name, _ in _named(template)}
+    except (SafetensorError, OSError):
+        return True
 
 
 def load(path: Path, template: R, fields: tuple[str, ...] = Record._fields) -> tuple[R, Columns]:

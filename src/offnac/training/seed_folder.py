@@ -40,7 +40,13 @@ class SeedFolder:
     def load(self, template: Run) -> tuple[Run, Columns]:
         """The run where it stopped, or ``template`` where it never began."""
         path = self.path / "checkpoint.safetensors"
-        return checkpoint.load(path, template) if path.exists() else (template, checkpoint.no_records())
+        if not path.exists():
+            return template, checkpoint.no_records()
+        if checkpoint.holds(path, template):
+            return checkpoint.load(path, template)
+        # Trained, but stopped before its test: nothing more is learned, and the memory was left out.
+        run, records = checkpoint.load(path, template._replace(memory=None))
+        return run._replace(memory=template.memory), records
 
     def save(self, run: Run, records: Columns) -> None:
         checkpoint.save(self.path / "checkpoint.safetensors", run, records)
