@@ -57,6 +57,8 @@ class RobustRow:
     batch: int = 5120
     minibatches: int = 40
     updates: int = 1
+    warm_up: int = 5
+    """Episodes that are only recorded: what is learned from little data can lead astray."""
     entropy: float | None = None
     evidence: int = 1
     telling: float = 0.0
@@ -117,15 +119,38 @@ OFF_POLICY = {
     "MountainCar-v0": replace(_MOUNTAIN_CAR, capacity=1 << 21, updates=10, episodes=200),
     "LunarLander-v3": replace(_LUNAR_LANDER, caution=0.1, kl=3e-4, capacity=1 << 17, updates=2, episodes=600),
 }
-OFFNAC = {"CartPole-v1": replace(OFF_POLICY["CartPole-v1"], value=(128, 128), damping=1.0)}
+NAC = {"LunarLander-v3": replace(ON_POLICY["LunarLander-v3"], actor_rate=30.0, damping=300.0)}
+OFFNAC = {
+    "CartPole-v1": replace(OFF_POLICY["CartPole-v1"], value=(128, 128), damping=1.0),
+    "Acrobot-v1": replace(
+        OFF_POLICY["Acrobot-v1"],
+        value=(128, 128),
+        caution=0.01,
+        actor_rate=1.0,
+        kl=1e-3,
+        kl_horizon=195.0,
+        value_rate=3e-3,
+        memory=0.9,
+        damping=10.0,
+        batch=5120,
+        updates=5,
+        warm_up=370,
+        ratio_ridge=0.1,
+    ),
+}
 """Where x wants something else than the vanilla direction."""
 
 
 def row(task: str, algorithm: str) -> RobustRow:
     """The choice for a task; one that the paper does not have gets CartPole's, with its observations
     as they are."""
-    rows = {"offac": OFF_POLICY, "offnac": OFF_POLICY | OFFNAC}.get(algorithm, ON_POLICY)
-    return rows.get(task, RobustRow())
+    rows = {
+        "ac": ON_POLICY,
+        "nac": ON_POLICY | NAC,
+        "offac": OFF_POLICY,
+        "offnac": OFF_POLICY | OFFNAC,
+    }
+    return rows[algorithm].get(task, RobustRow())
 
 
 def robust(
@@ -181,6 +206,7 @@ def robust(
                 batch=row.batch,
                 segment=SEGMENT if lam > 0 else 1,
                 updates=row.updates,
+                warm_up=row.warm_up,
                 evidence=row.evidence,
                 telling=row.telling,
             ),
