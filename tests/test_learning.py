@@ -25,7 +25,16 @@ from offnac.presets.from_log import DEFAULT, LogRow, row_for
 
 from .logs.damage import Damaged, damaged_logs
 
-SMALL = LogRow(actor=(8,), value=(16, 16), batch=256, minibatches=8, ratio_rows=128, held_out_rows=1024)
+SMALL = LogRow(
+    actor=(8,),
+    value=(16, 16),
+    batch=256,
+    minibatches=8,
+    ratio_rows=128,
+    held_out_rows=1024,
+    model=16,
+    model_steps=5,
+)
 GAMMA = 0.9
 
 
@@ -156,12 +165,27 @@ def test_numbers_without_a_meaning_are_refused(options, complaint, chain_log, tm
     assert not (tmp_path / "run").exists()
 
 
-def test_more_rows_allow_larger_steps_and_need_less_caution():
+def test_more_rows_need_less_caution():
     assert row_for(10) == row_for(22_000) == DEFAULT
-    some, many = row_for(110_000), row_for(220_000)
-    np.testing.assert_allclose([some.kl, some.caution], [5 * DEFAULT.kl, DEFAULT.caution / 5])
-    np.testing.assert_allclose([many.kl, many.caution], [1e-3, 0.01])
+    many = row_for(220_000)
+    np.testing.assert_allclose([row_for(110_000).caution, many.caution], [DEFAULT.caution / 5, 0.01])
     assert row_for(10**7) == many
+
+
+def test_a_model_is_fitted_once_and_only_for_seeds_that_learn(chain_log, tmp_path, quick):
+    told = []
+
+    def learn(algorithm="offnac", **options):
+        told.clear()
+        options = {"out": tmp_path / algorithm, "seeds": 2, "iterations": 20} | options
+        offnac.learn(chain_log, algorithm, modelled=lambda *news: told.append(news), **options)
+
+    learn()
+    assert told[-1][0] == told[-1][1] and len({of for _, of in told}) == 1
+    learn(resume=True)
+    assert not told
+    learn("bc")
+    assert not told
 
 
 def test_a_log_that_teaches_nothing_is_refused(chain_log, tmp_path):

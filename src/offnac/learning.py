@@ -27,6 +27,7 @@ from offnac.settings import describe
 from offnac.settings_file import read_settings
 from offnac.suggestions import did_you_mean
 from offnac.training.from_log.data import telling_rows
+from offnac.training.from_log.model import Modelled
 from offnac.training.from_log.seeds import LearnUpdate, Report, learn_seeds
 from offnac.training.from_log.split import split
 from offnac.training.from_log.units import units
@@ -51,6 +52,7 @@ def learn(
     track: str | Sequence[str] = (),
     settings: Mapping[str, Any] | Path | str | None = None,
     report: Report = lambda update: None,
+    modelled: Modelled = lambda done, of: None,
     stop: Event | None = None,
     **columns: Any,
 ) -> dict[str, Any]:
@@ -59,7 +61,8 @@ def learn(
     ``out/policy`` is the chosen policy; ``out/seed-*`` hold each seed's chosen and last policy, its history
     and what held-out episodes say of the candidates along the way. ``columns`` are :func:`read_log`'s;
     ``track`` names where the runs are shown as they go: tensorboard, wandb, or both; ``settings`` are changes
-    of :class:`LogRow`, or a file of them.
+    of :class:`LogRow`, or a file of them. ``modelled`` is told how far the fit of a model is, which comes
+    first, and ``report`` how far each seed is.
     """
     out, stop = Path(out), stop or Event()
     require_seeds(seeds, first_seed)
@@ -112,6 +115,7 @@ def learn(
                 out,
                 workers=workers or os.cpu_count() or 1,
                 report=told,
+                modelled=modelled,
                 stop=stop,
                 provenance={"request": request},
             )

@@ -20,7 +20,11 @@ from offnac.settings import settings, static
 
 Parameters = Float[Array, " k"]
 
-ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"tanh": jnp.tanh, "relu": jax.nn.relu}
+ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+    "tanh": jnp.tanh,
+    "relu": jax.nn.relu,
+    "silu": jax.nn.silu,
+}
 OUTPUTS: dict[str, Callable[[Array], Array]] = {
     "linear": lambda y: y,
     # A ratio's scale drifts under a scale-free loss (errata row 23); it must not drift out of float32.

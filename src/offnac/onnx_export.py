@@ -59,6 +59,11 @@ def _model(onnx: Any, policy: Policy) -> Any:
         raise UserError(
             f"only policies with an MLP can be exported, but this one has a {type(policy.network).__name__}"
         )
+    if policy.network.activation not in ACTIVATIONS:
+        raise UserError(
+            f"only policies with {' or '.join(ACTIVATIONS)} can be exported, "
+            f"but this one has {policy.network.activation}"
+        )
     helper, FLOAT, spec = onnx.helper, onnx.TensorProto.FLOAT, policy.spec
     graph = _Graph(onnx)
     if policy.mean is not None and policy.scale is not None:

@@ -38,7 +38,7 @@ def add(commands: Commands) -> None:
         "--iterations",
         type=int,
         metavar="N",
-        help="updates of the policy (default: 600 to 4000, more for larger tasks)",
+        help="updates of the policy (default: 240 to 960, more for larger tasks)",
     )
 
 
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from offnac import console, learning
 
-    with console.learning(arguments.seeds, quiet=arguments.quiet) as (report, stop):
+    with console.learning(arguments.seeds, quiet=arguments.quiet) as (report, modelled, stop):
         result = learning.learn(
             arguments.log,
             arguments.algorithm,
@@ -61,6 +61,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             track=arguments.track,
             settings=arguments.settings,
             report=report,
+            modelled=modelled,
             stop=stop,
             **vars(options.columns(arguments)),
         )

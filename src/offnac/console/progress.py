@@ -89,12 +89,23 @@ def training(seeds: int, quiet: bool) -> Iterator[tuple[Report, Event]]:
 
 
 @contextmanager
-def learning(seeds: int, quiet: bool) -> Iterator[tuple[Callable[[LearnUpdate], None], Event]]:
-    """Progress over all seeds that learn from a log; the first Ctrl-C asks them to stop and save."""
+def learning(
+    seeds: int, quiet: bool
+) -> Iterator[tuple[Callable[[LearnUpdate], None], Callable[[int, int], None], Event]]:
+    """Progress over the fit of a model, and then over all seeds that learn from a log; the first Ctrl-C asks
+    them to stop and save."""
     lock = Lock()
     seen: dict[int, LearnUpdate] = {}
     with _stopping() as stop, _progress(quiet) as progress:
         task = progress.add_task("learning", total=None, rate="")
+
+        def modelled(done: int, of: int) -> None:
+            with lock:
+                progress.update(
+                    task, description="a model of the log", total=of, completed=done, rate="steps"
+                )
+                if done == of:
+                    progress.reset(task, total=None, description="learning", rate="")
 
         def report(update: LearnUpdate) -> None:
             with lock:
@@ -110,7 +121,7 @@ def learning(seeds: int, quiet: bool) -> Iterator[tuple[Callable[[LearnUpdate], 
                     rate=f"value {value:,.1f}, entropy {entropy:.0%}, sample {size:.0%}",
                 )
 
-        yield report, stop
+        yield report, modelled, stop
 
 
 @contextmanager

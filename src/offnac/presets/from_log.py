@@ -11,6 +11,7 @@ from offnac.policy import SoftmaxPolicy
 from offnac.ratios import Fourier, LeastSquares, One, Ratios
 from offnac.schedules import Constant, RobbinsMonro
 from offnac.steps import ActorStep, Free, TrustRegion
+from offnac.training.from_log.model import Model
 from offnac.training.from_log.program import Drawing, LogExperiment
 from offnac.transition import Spec
 
@@ -21,10 +22,10 @@ ALGORITHMS = ("offnac", "offac", "bc")
 class LogRow:
     actor: tuple[int, ...] = (32,)
     value: tuple[int, ...] = (128, 128)
-    bias: bool = False
+    bias: bool = True
     actor_rate: float = 1.0
     """β at most, along x, for rewards of size 1; the trust region may allow less."""
-    kl: float = 1e-4
+    kl: float = 2e-3
     """The trust region's ε at the start."""
     kl_horizon: float = 0.3
     """The share of all iterations after which it is half of that: the actor slows down against its critic."""
@@ -44,6 +45,16 @@ class LogRow:
     ratio_bound: float = 10.0
     held_out_rows: int = 1 << 14
     imitation_rate: float = 3e-3
+    imagined: float = 0.5
+    """The part of the rows that is imagined: steps of π in the model."""
+    depth: float = 24.0
+    """Steps in the mean before a walk of π in the model begins again."""
+    model: int = 0
+    """The width of its networks; 0: by the task's size."""
+    model_members: int = 2
+    model_passes: float = 16.0
+    model_steps: int = 25
+    """Of the model's fit for each iteration at most: who asks for few iterations wants a quick look."""
 
 
 DEFAULT = LogRow()
@@ -52,15 +63,21 @@ FEW, MANY = 22_000, 220_000
 
 
 def row_for(rows: int) -> LogRow:
-    """The default for a log of so many rows. The more there are, the less the critic guesses: the actor may
-    take larger steps on it, and it needs to be held down less."""
+    """The default for a log of so many rows. The more there are, the less the critic guesses, and the less it
+    needs to be held down."""
     more = min(max(rows, FEW), MANY) / FEW
-    return replace(DEFAULT, kl=DEFAULT.kl * more, caution=DEFAULT.caution / more)
+    return replace(DEFAULT, caution=DEFAULT.caution / more)
+
+
+def size(spec: Spec) -> float:
+    """How much there is to learn about a task, 1 to 4: what each action does to each number, and with which
+    others, grows with the square of actions × numbers."""
+    return min(4.0, max(1.0, (spec.observation_size * spec.actions) ** 2 / 350.0))
 
 
 def iterations_for(spec: Spec) -> int:
     """Steps are of one size in KL divergence, so a policy with more to decide has further to go."""
-    return min(4000, max(600, 2 * (spec.observation_size * spec.actions) ** 2))
+    return round(240 * size(spec))
 
 
 def from_log(
@@ -91,7 +108,9 @@ def from_log(
     )
     direction: Direction
     step: ActorStep
+    imagined = row.imagined
     if algorithm == "bc":
+        imagined = 0.0  # what was done is what was recorded
         direction, step, share = Imitation(), Free(Adam(Constant(row.imitation_rate))), 0.0
     else:
         natural, share = algorithm == "offnac", row.share
@@ -99,6 +118,14 @@ def from_log(
         # The vanilla direction is shorter than x by about the eigenvalues of F.
         rate = row.actor_rate / reward if natural else 10.0 * row.actor_rate / reward
         step = TrustRegion(rate=Constant(rate), kl=RobbinsMonro(row.kl, 1.0, row.kl_horizon * iterations))
+    width = row.model or 128 * round(size(spec) ** 0.5)
+    model = Model(
+        spec.actions,
+        row.model_members,
+        (width, width),
+        passes=row.model_passes,
+        most=row.model_steps * iterations,
+    )
     return LogExperiment(
         ActorCritic(
             policy=SoftmaxPolicy(network),
@@ -110,6 +137,6 @@ def from_log(
             step=step,
             gamma=gamma,
         ),
-        Drawing(row.batch, row.ratio_rows, share, row.held_out_rows),
+        Drawing(model, row.batch, row.ratio_rows, share, row.held_out_rows, imagined, row.depth),
         iterations,
     )

@@ -57,11 +57,12 @@ TRAIN: Space = {
 }
 LEARN: Space = {
     "actor_rate": Range(0.1, 10.0),
-    "kl": Range(1e-5, 1e-3),
+    "kl": Range(1e-4, 1e-2),
     "kl_horizon": Range(0.05, 3.0),
     "value_rate": Range(3e-4, 1e-2),
     "target_rate": Range(0.01, 0.3),
     "caution": Range(0.01, 1.0),
+    "depth": Range(4.0, 400.0),
     "share": Range(0.0, 0.75, log=False),
     "memory": Range(0.0, 0.95, log=False),
     "ratio_ridge": Range(1e-3, 1.0),

@@ -1,5 +1,6 @@
 """The compiled program: many iterations over minibatches of a log, with a candidate kept now and then."""
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -10,25 +11,73 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from offnac.actor_critic import ActorCritic, State
 from offnac.networks import Parameters
+from offnac.policy import SoftmaxPolicy
 from offnac.settings import settings, static
+from offnac.training.from_log import imagine
 from offnac.training.from_log.data import LogData
+from offnac.training.from_log.model import Model, ModelState
 from offnac.training.learn import update_over
 from offnac.transition import Spec, Transition
 
 CANDIDATES = 40
 """Policies kept along the way, to choose from."""
+IMAGINE = 0x1A61
+"""Sets the random numbers of what is imagined apart."""
+STEPS = 8
+"""That every walk in the model goes on in an iteration."""
 
 
 @settings
 class Drawing:
     """How much an iteration looks at."""
 
+    model: Model
+    """What carries π beyond recorded states."""
     batch: int = static(default=5120)
     ratio_rows: int = static(default=1024)
     share: float = 0.25
     """The part of the rows that is drawn from the telling ones."""
     held_out_rows: int = static(default=1 << 14)
     """Rows drawn from the held-out episodes to judge by, the same ones for every candidate."""
+    imagined: float = static(default=0.5)
+    """The part of the rows that is imagined, steps of π in the model; 0 to learn from the log alone."""
+    depth: float = 24.0
+    """Steps in the mean before a walk of π in the model begins again at a recorded state."""
+
+    @property
+    def walks(self) -> int:
+        """Of each member of the model: as many as make the imagined rows of a batch."""
+        return -(-int(self.imagined * self.batch) // (STEPS * self.model.members))
+
+    def imagine(
+        self, source: "Source", policy: SoftmaxPolicy, run: "LogRun", key: PRNGKeyArray
+    ) -> tuple[Float[Array, "members walks d"], Transition | None]:
+        """What π meets next on its walks in the model, which began at recorded states."""
+        if source.model is None:
+            return run.walks, None
+        start_key, model_key = jax.random.split(key)
+        shape = (STEPS + 1, self.model.members, self.walks)
+        begun = source.log.draw(math.prod(shape), self.share, start_key).observation.reshape(*shape, -1)
+        walks = jnp.where(run.iteration == 0, begun[0], run.walks)
+        theta, chance = run.learner.theta, 1.0 / self.depth
+        return imagine.rows(self.model, source.model, policy, theta, walks, begun[1:], chance, model_key)
+
+    def draw(self, log: LogData, imagined: Transition | None, rows: int, key: PRNGKeyArray) -> Transition:
+        """Rows of the log and imagined ones, in their shares and in no order."""
+        if imagined is None:
+            return log.draw(rows, self.share, key)
+        log_key, some_key, order_key = jax.random.split(key, 3)
+        some = jax.random.permutation(some_key, len(imagined.action))[: int(self.imagined * rows)]
+        logged = log.draw(rows - len(some), self.share, log_key)
+        order = jax.random.permutation(order_key, rows)
+        return jax.tree.map(lambda one, other: jnp.concatenate([one, other[some]])[order], logged, imagined)
+
+
+class Source(NamedTuple):
+    """What rows are drawn from."""
+
+    log: LogData
+    model: ModelState | None = None
 
 
 @dataclass(frozen=True)
@@ -65,6 +114,8 @@ class LogRun(NamedTuple):
     iteration: Int[Array, ""]
     candidates: Candidate
     """One after each ``every`` iterations, the last after the last iteration."""
+    walks: Float[Array, "members walks d"]
+    """Where π has come to in the model."""
 
 
 class LogRecord(NamedTuple):
@@ -79,22 +130,21 @@ class LogRecord(NamedTuple):
 
 
 @jax.jit
-def start(algorithm: ActorCritic, spec: Spec, key: PRNGKeyArray) -> LogRun:
+def start(algorithm: ActorCritic, drawing: Drawing, spec: Spec, key: PRNGKeyArray) -> LogRun:
     init_key, run_key = jax.random.split(key)
     learner = algorithm.init(init_key, spec)
     first = Candidate(learner.theta, learner.value.psi)
     room = jax.tree.map(lambda leaf: jnp.zeros((CANDIDATES, *leaf.shape), leaf.dtype), first)
-    return LogRun(run_key, learner, jnp.int32(0), room)
+    walks = jnp.zeros((drawing.model.members, drawing.walks, spec.observation_size))
+    return LogRun(run_key, learner, jnp.int32(0), room, walks)
 
 
 def iteration(
-    data: LogData, algorithm: ActorCritic, drawing: Drawing, every: Int[Array, ""] | int, run: LogRun
+    source: Source, algorithm: ActorCritic, drawing: Drawing, every: Int[Array, ""] | int, run: LogRun
 ) -> tuple[LogRun, LogRecord]:
-    key = jax.random.fold_in(run.key, run.iteration)
-
-    def draw(rows: int, key: PRNGKeyArray) -> Transition:
-        return data.draw(rows, drawing.share, key)
-
+    key, data = jax.random.fold_in(run.key, run.iteration), source.log
+    walks, imagined = drawing.imagine(source, algorithm.policy, run, jax.random.fold_in(key, IMAGINE))
+    draw = partial(drawing.draw, data, imagined)
     learner, effective_sample_size = update_over(
         draw, data.initial, algorithm, run.learner, drawing.batch, drawing.ratio_rows, key
     )
@@ -112,12 +162,12 @@ def iteration(
         entropy=-jnp.mean(jnp.sum(jnp.exp(log_pi) * log_pi, axis=-1)) / jnp.log(log_pi.shape[-1]),
         effective_sample_size=effective_sample_size,
     )
-    return LogRun(run.key, learner, run.iteration + 1, candidates), record
+    return LogRun(run.key, learner, run.iteration + 1, candidates, walks), record
 
 
 @partial(jax.jit, static_argnames="capacity")
 def chunk(
-    data: LogData,
+    source: Source,
     algorithm: ActorCritic,
     drawing: Drawing,
     every: int,
@@ -126,7 +176,7 @@ def chunk(
     capacity: int,
 ) -> tuple[LogRun, LogRecord]:
     """Up to ``capacity`` iterations; how many is a traced number, so that no chunk recompiles."""
-    one = partial(iteration, data, algorithm, drawing, every)
+    one = partial(iteration, source, algorithm, drawing, every)
     shapes = jax.eval_shape(one, run)[1]
     records = jax.tree.map(lambda leaf: jnp.zeros((capacity, *leaf.shape), leaf.dtype), shapes)
 

@@ -14,10 +14,11 @@ from offnac.training import checkpoint
 from offnac.training.checkpoint import Columns
 from offnac.training.from_log import program
 from offnac.training.from_log.choose import choose
-from offnac.training.from_log.data import LogData, load
+from offnac.training.from_log.data import load
 from offnac.training.from_log.folder import LearnFolder
 from offnac.training.from_log.judge import HeldOut, hold_out, judge
-from offnac.training.from_log.program import Candidate, LogExperiment, LogRun
+from offnac.training.from_log.model import Modelled, fit
+from offnac.training.from_log.program import Candidate, LogExperiment, LogRun, Source
 from offnac.training.from_log.units import Units
 from offnac.training.threads import over_threads
 from offnac.transition import Spec
@@ -48,7 +49,7 @@ class _Task(NamedTuple):
     experiment: LogExperiment
     units: Units
     spec: Spec
-    data: LogData
+    source: Source
     held: HeldOut
     out: Path
     report: Report
@@ -66,17 +67,23 @@ def learn_seeds(
     *,
     workers: int,
     report: Report,
+    modelled: Modelled,
     stop: Event,
     provenance: dict[str, Any],
 ) -> list[dict[str, Any]]:
     """Learn from ``seen`` every seed that is not finished in ``out`` yet, and choose by ``held_out``; the
     seeds' results, in order."""
-    horizon = 1.0 / (1.0 - float(experiment.algorithm.gamma))
+    finished = [result for seed in seeds if (result := LearnFolder(out, seed).result()) is not None]
+    if len(finished) == len(seeds):
+        return finished
+    horizon, drawing = 1.0 / (1.0 - float(experiment.algorithm.gamma)), experiment.drawing
+    data = load(seen, units, horizon)
+    model = fit(drawing.model, data, units, modelled, stop) if drawing.imagined else None
     task = _Task(
         experiment,
         units,
         seen.spec,
-        load(seen, units, horizon),
+        Source(data, model),
         hold_out(held_out, units, horizon),
         out,
         report,
@@ -91,7 +98,8 @@ def _learn_seed(task: _Task, seed: int) -> dict[str, Any]:
     if (finished := folder.result()) is not None:
         return finished
     spec = Spec("", task.spec.observation_size, task.spec.actions)  # a name would mean another program
-    run, records = folder.load(program.start(experiment.algorithm, spec, jax.random.key(seed)))
+    first = program.start(experiment.algorithm, experiment.drawing, spec, jax.random.key(seed))
+    run, records = folder.load(first)
     run = _iterate(task, folder, run, records)
     candidates = Candidate(*(part[: experiment.candidates] for part in run.candidates))
     key = jax.random.fold_in(jax.random.key(seed), JUDGE)
@@ -108,7 +116,7 @@ def _iterate(task: _Task, folder: LearnFolder, run: LogRun, records: Columns) ->
         count = min(count, experiment.iterations - done)
         began = time.perf_counter()
         run, new = program.chunk(
-            task.data,
+            task.source,
             experiment.algorithm,
             experiment.drawing,
             experiment.every,

@@ -1,0 +1,370 @@
+"""A model of the task, learned from the log: what follows a state and an action.
+
+It carries a policy some steps beyond what was recorded, to states that π visits and μ did not. There a
+value fitted to the log alone is a guess, and the actor climbs towards guesses that are too high; how a
+task moves is simpler than what it is worth, and can be guessed better.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from threading import Event
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from numpy.typing import NDArray
+
+from offnac.errors import Stopped
+from offnac.networks import MLP, Parameters, evaluate, initialise
+from offnac.optimisers import Adam
+from offnac.schedules import Clock, Constant, RobbinsMonro
+from offnac.settings import settings, static
+from offnac.training.from_log import flags
+from offnac.training.from_log.data import LogData
+from offnac.training.from_log.units import Units
+from offnac.training.threads import over_threads
+from offnac.transition import Transition
+
+SPREAD = (-5.0, 1.5)
+"""The least and the greatest log SD of a change, in units of its SD in the log."""
+BATCHES = 128
+"""Drawn at a time."""
+BEYOND = 0.05
+"""How far the model goes beyond what the log holds of a number, as a share of its range."""
+MOST_ROWS = 1 << 18
+"""That the straight part is fitted to."""
+RIDGE = 1e-5
+SEED = 0
+NEAR = 0.02
+"""What is near to 0, in SDs."""
+
+
+Modelled = Callable[[int, int], None]
+"""Told how many steps of the fit are done, and of how many."""
+
+
+class Ranges(NamedTuple):
+    """What the log holds of each number: the model says nothing far beyond it."""
+
+    zero: Float[Array, " d"]
+    """What 0 is in the log's units."""
+    low: Float[Array, " d"]
+    high: Float[Array, " d"]
+    flag: Bool[Array, " d"]
+    """Where there are only the two values ``low`` and ``high``."""
+    group: Int[Array, " d"]
+    """The first column of those that it is one of a kind with; its own number where it is alone."""
+    step: Float[Array, " d"]
+    """The SD of s′ − s."""
+    straight: Float[Array, "actions k d"]
+    """s′ − s as a linear function of s and 1, for each action, in units of ``step``."""
+    reward: Float[Array, "2 2"]
+    """Mean and SD of the rewards, of rows after which the task goes on and of those where it ends."""
+
+
+class Parts(NamedTuple):
+    """One thing for each of a member's networks."""
+
+    change: Any
+    """(s, a) → s′ − s beside its straight part, mean and log SD, in units of its SD; of a flag the log odds
+    in place of the mean."""
+    end: Any
+    """(s, a) → the log odds that the task ends, and the reward if it does."""
+    reward: Any
+    """(s, a) → h, for a reward h(s, a) + f(s′) − f(s) if it goes on."""
+    potential: Any
+    """s → f. Rewards are often shaped by a potential; as a difference its errors cannot add up."""
+
+
+class Learner(NamedTuple):
+    """A member that is being fitted."""
+
+    psi: Parts
+    optimiser: Any
+    steps: Int[Array, ""]
+
+
+class ModelState(NamedTuple):
+    psi: Parts
+    """The members', stacked."""
+    ranges: Ranges
+
+    def members(self) -> list[Parts]:
+        leaves, shape = jax.tree.flatten(self.psi)
+        return [jax.tree.unflatten(shape, one) for one in zip(*leaves, strict=True)]
+
+
+class Outcome(NamedTuple):
+    reward: Float[Array, " n"]
+    next_observation: Float[Array, "n d"]
+    terminated: Bool[Array, " n"]
+    left: Bool[Array, " n"]
+    """Where it left what the log holds: what would come then is not known."""
+
+
+@settings
+class Model:
+    """``members`` sets of networks, each fitted with Adam to rows of its own drawing."""
+
+    actions: int = static()
+    members: int = static(default=2)
+    hidden: tuple[int, ...] = static(default=(128, 128))
+    """Of the network for the change; the others are half as wide."""
+    batch: int = static(default=256)
+    rate: float = 6e-3
+    share: float = 0.5
+    """The part of the rows that is drawn from all kinds alike."""
+    passes: float = 16.0
+    """How often it looks at each row of the log, as far as that takes as many steps as these."""
+    least: int = 1000
+    most: int = 8000
+
+    def networks(self, size: int) -> Parts:
+        half = tuple(-(-width // 2) for width in self.hidden)
+        known = 2 * size + self.actions
+        return Parts(
+            MLP(known, self.hidden, 2 * size, activation="silu"),
+            MLP(known, half, 2, activation="silu"),
+            MLP(known, half, 1, activation="silu"),
+            MLP(2 * size, half, 1, activation="silu"),
+        )
+
+    def first(self, size: int, key: PRNGKeyArray) -> Parts:
+        """A member before it has seen anything."""
+        networks = self.networks(size)
+        return Parts(*(initialise(one, jax.random.fold_in(key, i)) for i, one in enumerate(networks)))
+
+    def learn(self, learner: Learner, ranges: Ranges, rows: Transition, count: int, steps: int) -> Learner:
+        """One step of Adam for each of ``count`` batches, of ``steps`` in all."""
+        flat, unravel = ravel_pytree(learner.psi)
+        networks = self.networks(ranges.low.size)
+        adam = Adam(RobbinsMonro(self.rate, 1.0, steps / 10.0))
+
+        def step(i: Int[Array, ""], carry: tuple[Parameters, Any]) -> tuple[Parameters, Any]:
+            psi, optimiser = carry
+            batch = jax.tree.map(lambda column: column[i], rows)
+            gradient = jax.grad(lambda psi: self.loss(networks, unravel(psi), ranges, batch))(psi)
+            clock = Clock.start()._replace(step=learner.steps + i)
+            optimiser, move = adam.update(optimiser, -gradient, clock)
+            return psi + move, optimiser
+
+        flat, optimiser = jax.lax.fori_loop(0, count, step, (flat, learner.optimiser))
+        return Learner(unravel(flat), optimiser, learner.steps + count)
+
+    def loss(self, networks: Parts, psi: Parts, ranges: Ranges, batch: Transition) -> Float[Array, ""]:
+        known = self.known(ranges, batch.observation, batch.action)
+        moved = (batch.next_observation - batch.observation) / ranges.step
+        mean, log_sd = change(evaluate(networks.change, psi.change, known))
+        mean = mean + straight(ranges, batch.observation, batch.action)
+        odds, last = evaluate(networks.end, psi.end, known).T
+        going_on = earned(networks, psi, ranges, known, batch.observation, batch.next_observation)
+        reward = (batch.reward[:, None] - ranges.reward[:, 0]) / ranges.reward[:, 1]
+        missed = jnp.where(batch.terminated, last - reward[:, 1], going_on - reward[:, 0]) ** 2
+        ended = optax.sigmoid_binary_cross_entropy(odds, batch.terminated.astype(odds.dtype))
+        # The likelihood, weighted by the SD: else what is nearly certain would take all the attention.
+        surprise = 0.5 * ((mean - moved) * jnp.exp(-log_sd)) ** 2 + log_sd
+        surprise = jax.lax.stop_gradient(jnp.exp(log_sd)) * surprise
+        high = (batch.next_observation > 0.5 * (ranges.low + ranges.high)).astype(mean.dtype)
+        changed = jnp.sum(jnp.where(ranges.flag, flags.surprise(mean, high, ranges.group), surprise), axis=1)
+        # Where the task ended nobody asks what came after.
+        return jnp.mean(batch.continues * changed + missed + ended)
+
+    def known(
+        self, ranges: Ranges, observation: Float[Array, "n d"], action: Int[Array, " n"]
+    ) -> Float[Array, "n k"]:
+        chosen = jax.nn.one_hot(action, self.actions, dtype=observation.dtype)
+        return jnp.concatenate([seen(ranges, observation), chosen], axis=1)
+
+    def predict(
+        self,
+        state: ModelState,
+        observation: Float[Array, "members n d"],
+        action: Int[Array, "members n"],
+        key: PRNGKeyArray,
+    ) -> Outcome:
+        """What follows, each member's opinion of states of its own."""
+        # One by one: on a CPU many small matrix products at once are slower than each on its own.
+        given = zip(state.members(), observation, action, jax.random.split(key, self.members), strict=True)
+        outcomes = [self._outcome(state.ranges, *member) for member in given]
+        return Outcome(*(jnp.stack(parts) for parts in zip(*outcomes, strict=True)))
+
+    def _outcome(
+        self,
+        ranges: Ranges,
+        psi: Parts,
+        observation: Float[Array, "n d"],
+        action: Int[Array, " n"],
+        key: PRNGKeyArray,
+    ) -> Outcome:
+        networks = self.networks(observation.shape[1])
+        end_key, flag_key, noise_key = jax.random.split(key, 3)
+        known = self.known(ranges, observation, action)
+        mean, log_sd = change(evaluate(networks.change, psi.change, known))
+        mean = mean + straight(ranges, observation, action)
+        tossed = jnp.where(flags.toss(mean, ranges.group, flag_key), ranges.high, ranges.low)
+        noisy = mean + jnp.exp(log_sd) * jax.random.normal(noise_key, mean.shape)
+        free, room = observation + ranges.step * noisy, BEYOND * (ranges.high - ranges.low)
+        following = jnp.clip(free, ranges.low - room, ranges.high + room)
+        left = jnp.any((free != following) & ~ranges.flag, axis=1)
+        following = jnp.where(ranges.flag, tossed, following)
+        odds, last = evaluate(networks.end, psi.end, known).T
+        terminated = jax.random.uniform(end_key, odds.shape) < jax.nn.sigmoid(odds)
+        going_on = earned(networks, psi, ranges, known, observation, following)
+        reward = ranges.reward[:, 0] + ranges.reward[:, 1] * jnp.stack([going_on, last], axis=1)
+        return Outcome(jnp.where(terminated, reward[:, 1], reward[:, 0]), following, terminated, left)
+
+
+def seen(ranges: Ranges, observation: Float[Array, "n d"]) -> Float[Array, "n k"]:
+    """What the networks are shown of a state: its numbers, and each of them once more with what lies around 0
+    drawn apart. To stand still or not, to touch or not, is often a matter of little."""
+    return jnp.concatenate([observation, jnp.arcsinh((observation - ranges.zero) / NEAR) / 3.0], axis=1)
+
+
+def earned(
+    networks: Parts,
+    psi: Parts,
+    ranges: Ranges,
+    known: Float[Array, "n d_a"],
+    observation: Float[Array, "n d"],
+    following: Float[Array, "n d"],
+) -> Float[Array, " n"]:
+    """The reward where the task goes on, in its units."""
+
+    def f(states: Array) -> Array:
+        return evaluate(networks.potential, psi.potential, seen(ranges, states))[:, 0]
+
+    return evaluate(networks.reward, psi.reward, known)[:, 0] + f(following) - f(observation)
+
+
+def change(said: Float[Array, "n k"]) -> tuple[Float[Array, "n d"], Float[Array, "n d"]]:
+    """Mean and log SD of the change, in its units."""
+    mean, spread = jnp.split(said, 2, axis=1)
+    return mean, SPREAD[0] + (SPREAD[1] - SPREAD[0]) * jax.nn.sigmoid(spread)
+
+
+def straight(
+    ranges: Ranges, observation: Float[Array, "n d"], action: Int[Array, " n"]
+) -> Float[Array, "n d"]:
+    """The straight part of the change. Most of how things move is simple, and a line goes on beyond the log
+    as a network does not: on Lunar Lander's logs, in which nobody ever sank slowly, it halves the errors."""
+    known = jnp.concatenate([observation, jnp.ones_like(observation[:, :1])], axis=1)
+    every = jnp.einsum("ni,aij->anj", known, ranges.straight)
+    return jnp.take_along_axis(every, action[None, :, None], axis=0)[0]
+
+
+def fit(model: Model, data: LogData, units: Units, modelled: Modelled, stop: Event) -> ModelState:
+    """The model of a log; always the same one, so that a run that goes on needs not keep it.
+
+    Each member by a thread of its own. It is shown batches drawn from the log, never the log: so one
+    program serves logs of every size."""
+    held = ranges(data, units, model.actions)
+    data = of_all_kinds(data, held)
+    steps = int(min(max(model.passes * int(data.size) / model.batch, model.least), model.most))
+    keys = jax.random.split(jax.random.key(SEED), model.members)
+    done = [0] * model.members
+
+    def begin(i: int) -> Learner:
+        first = _first(model, data.rows.observation.shape[1], keys[i])
+        return Learner(first, Adam(Constant(model.rate)).init(ravel_pytree(first)[0]), jnp.int32(0))
+
+    def more(i: int, learner: Learner, start: int, count: int) -> Learner:
+        rows = _draw(model, data, jax.random.fold_in(keys[i], start))
+        return _learn(model, learner, held, rows, count, steps)
+
+    def member(i: int) -> Parts:
+        learner = begun[i]
+        for start in range(0, steps, BATCHES):
+            if stop.is_set():
+                raise Stopped
+            count = min(BATCHES, steps - start)
+            learner = jax.block_until_ready(more(i, learner, start, count))
+            done[i] += count
+            modelled(sum(done), steps * model.members)
+        return learner.psi
+
+    begun = [begin(i) for i in range(model.members)]
+    more(0, begun[0], 0, 0)  # compiles once what every thread would compile for itself
+    members = over_threads(member, range(model.members), model.members, stop)
+    return ModelState(jax.tree.map(lambda *leaves: jnp.stack(leaves), *members), held)
+
+
+@partial(jax.jit, static_argnames="size")
+def _first(model: Model, size: int, key: PRNGKeyArray) -> Parts:
+    return model.first(size, key)
+
+
+@jax.jit
+def _draw(model: Model, data: LogData, key: PRNGKeyArray) -> Transition:
+    rows = data.draw(BATCHES * model.batch, model.share, key)
+    return jax.tree.map(lambda column: column.reshape(BATCHES, model.batch, *column.shape[1:]), rows)
+
+
+@jax.jit
+def _learn(
+    model: Model, learner: Learner, ranges: Ranges, rows: Transition, count: int, steps: int
+) -> Learner:
+    return model.learn(learner, ranges, rows, count, steps)
+
+
+def of_all_kinds(data: LogData, ranges: Ranges) -> LogData:
+    """The log with other telling rows: as many of each kind, by their flags and by whether they are telling.
+    π may live where μ hardly ever was, and what follows (s, a) does not depend on how often s was seen."""
+    size = int(data.size)
+    told = np.zeros((size, 1), bool)
+    told[np.asarray(data.telling[: int(data.telling_size)])] = True
+    states: Any = data.rows.observation[:size]
+    high = np.asarray(states)[:, np.asarray(ranges.flag)] > np.asarray(ranges.low)[np.asarray(ranges.flag)]
+    bits = np.packbits(np.concatenate([told, high], axis=1), axis=1)
+    _, kind, count = np.unique(bits, axis=0, return_inverse=True, return_counts=True)
+    weight = np.cumsum(1.0 / count[kind.ravel()])
+    some = np.random.default_rng(0).uniform(0.0, weight[-1], len(data.telling))
+    rows = np.minimum(np.searchsorted(weight, some), size - 1).astype(np.int32)
+    return data._replace(telling=jnp.asarray(rows), telling_size=jnp.int32(len(rows)))
+
+
+def ranges(data: LogData, units: Units, actions: int) -> Ranges:
+    """Of the rows that are there."""
+    rows = jax.tree.map(lambda column: np.asarray(column[: int(data.size)]), data.rows)
+    states: Any = np.concatenate([rows.observation, rows.next_observation])
+    low, high = states.min(axis=0), states.max(axis=0)
+    flag = ((states == low) | (states == high)).all(axis=0)
+    moved = (rows.next_observation - rows.observation)[~rows.terminated]
+    step = moved.std(axis=0, dtype=np.float64) if len(moved) else np.ones(states.shape[1])
+    step = np.maximum(step, 1e-6)
+    kinds = [rows.reward[~rows.terminated], rows.reward[rows.terminated]]
+    return Ranges(
+        jnp.asarray(-units.mean / units.scale),
+        jnp.asarray(low),
+        jnp.asarray(high),
+        jnp.asarray(flag),
+        jnp.asarray(flags.groups(states == high, flag & (low < high))),
+        jnp.asarray(step, jnp.float32),
+        jnp.asarray(_straight(rows, actions, step) * ~flag, jnp.float32),
+        jnp.asarray([_mean_and_sd(kind) for kind in kinds], jnp.float32),
+    )
+
+
+def _straight(rows: Transition, actions: int, step: NDArray[Any]) -> NDArray[Any]:
+    """Ridge regression of s′ − s on s and 1 for each action; 0 for one that was never taken."""
+    every = -(-len(rows.action) // MOST_ROWS)
+    some: Any = jax.tree.map(lambda column: column[::every], rows)
+    known = np.concatenate([some.observation, np.ones((len(some.action), 1))], axis=1)
+    moved = (some.next_observation - some.observation) / step
+
+    def of(action: int) -> NDArray[Any]:
+        taken = ~some.terminated & (some.action == action)
+        x, y = known[taken], moved[taken]
+        return np.linalg.solve(x.T @ x + RIDGE * (len(x) + 1) * np.eye(x.shape[1]), x.T @ y)
+
+    return np.stack([of(action) for action in range(actions)])
+
+
+def _mean_and_sd(rewards: Any) -> tuple[float, float]:
+    if not len(rewards):
+        return 0.0, 1.0
+    mean = float(rewards.mean(dtype=np.float64))
+    return mean, max(float(rewards.std(dtype=np.float64)), 1e-3 * abs(mean), 1e-6)
