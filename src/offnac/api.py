@@ -268,14 +268,14 @@ def audit(
     policy: Policy | Path | str | None = None,
     columns: Columns | None = None,
     *,
-    gamma: float = 0.99,
+    gamma: float | None = None,
     **names: Any,
 ) -> dict[str, Any]:
     """What is in a log, and with a policy how far the log bears it: ``verdict`` is supported, weak or
-    unsupported, with ``reasons`` in words."""
-    if not 0.0 < gamma < 1.0:
-        raise UserError(f"the discount factor γ must lie in (0, 1), but it is {gamma}")
+    unsupported, with ``reasons`` in words. Without ``gamma`` it is the one that the policy was learned with,
+    else 0.99."""
     loaded = open_policy(policy) if isinstance(policy, Path | str) else policy
+    gamma = _discount(gamma, loaded)
     read = log if isinstance(log, Log) else read_log(log, columns, **names)
     if loaded is not None:
         require_fit(loaded, read.spec)
@@ -287,7 +287,7 @@ def ope(
     log: Any,
     columns: Columns | None = None,
     *,
-    gamma: float = 0.99,
+    gamma: float | None = None,
     max_steps: int | None = None,
     first_seed: int = 0,
     report: Callable[[int], None] = lambda stages: None,
@@ -296,21 +296,31 @@ def ope(
     """The value of a policy from a log alone, by several estimators with 95% intervals: discounted, and
     undiscounted over an episode; ``recommended`` is the one to trust, ``reason`` says why.
 
-    Without ``max_steps`` an episode's time limit is that of the policy's training on the log's task, else the
-    length of the longest logged episode.
+    Without ``gamma`` it is the one that the policy was learned with, else 0.99. Without ``max_steps`` an
+    episode's time limit is that of the policy's training on the log's task, else the length of the longest
+    logged episode.
     """
     require_seeds(1, first_seed)
-    if not 0.0 < gamma < 1.0:
-        raise UserError(f"the discount factor γ must lie in (0, 1), but it is {gamma}")
     if max_steps is not None and not 1 <= max_steps <= off_policy.LONGEST:
         raise UserError(
             f"an episode's time limit must lie in 1 to {off_policy.LONGEST}, but --max-steps is {max_steps}"
         )
     loaded = policy if isinstance(policy, Policy) else open_policy(policy)
+    gamma = _discount(gamma, loaded)
     read = log if isinstance(log, Log) else read_log(log, columns, **names)
     require_fit(loaded, read.spec)
     limit = time_limit(loaded, read.spec.name) if max_steps is None else max_steps
     return off_policy.ope(loaded, read, gamma=gamma, max_steps=limit, seed=first_seed, report=report)
+
+
+def _discount(gamma: float | None, policy: Policy | None) -> float:
+    if gamma is None:
+        request = {} if policy is None else policy.provenance.get("request")
+        found = request.get("gamma") if isinstance(request, dict) else None
+        return found if isinstance(found, float) and 0.0 < found < 1.0 else 0.99
+    if not 0.0 < gamma < 1.0:
+        raise UserError(f"the discount factor γ must lie in (0, 1), but it is {gamma}")
+    return gamma
 
 
 def open_policy(folder: Path | str) -> Policy:

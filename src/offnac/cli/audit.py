@@ -18,9 +18,7 @@ def add(commands: Commands) -> None:
     )
     options.add_log(parser)
     parser.add_argument("policy", nargs="?", metavar="POLICY", help="a policy folder")
-    parser.add_argument(
-        "--gamma", type=float, default=0.99, metavar="G", help="discount factor γ, in (0, 1) (default 0.99)"
-    )
+    options.add_gamma(parser)
     parser.add_argument("--html", type=Path, metavar="PAGE", help="write the audit as a web page, too")
 
 

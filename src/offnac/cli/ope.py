@@ -17,9 +17,7 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("policy", metavar="POLICY", help="a policy folder")
     options.add_log(parser)
-    parser.add_argument(
-        "--gamma", type=float, default=0.99, metavar="G", help="discount factor γ, in (0, 1) (default 0.99)"
-    )
+    options.add_gamma(parser)
     options.add_max_steps(parser, "what the policy was trained with on this task, else the longest logged")
     options.add_seed(parser)
 

@@ -108,3 +108,12 @@ def columns(arguments: argparse.Namespace) -> "Columns":
     if told["actions"] is not None and len(told["actions"]) == 1 and told["actions"][0].isdigit():
         told["actions"] = int(told["actions"][0])
     return Columns(**told)
+
+
+def add_gamma(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--gamma",
+        type=float,
+        metavar="G",
+        help="discount factor γ, in (0, 1) (default: what the policy was learned with, else 0.99)",
+    )
