@@ -19,7 +19,7 @@ from offnac.evaluation.off_policy import ope
 from offnac.logs import Log, read_log
 from offnac.logs.propensity import known_behaviour
 from offnac.presets.changes import changed
-from offnac.presets.from_log import ALGORITHMS, GAMMA, from_log, row_for
+from offnac.presets.from_log import ALGORITHMS, from_log, row_for
 from offnac.provenance import device, now, versions
 from offnac.run_folder import RUN, require_seeds, require_workers
 from offnac.saved_policy import load_policy
@@ -45,7 +45,7 @@ def learn(
     out: Path | str,
     seeds: int = 1,
     first_seed: int = 0,
-    gamma: float = GAMMA,
+    gamma: float = 0.99,
     iterations: int | None = None,
     workers: int | None = None,
     resume: bool = False,

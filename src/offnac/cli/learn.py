@@ -32,7 +32,7 @@ def add(commands: Commands) -> None:
     options.add_track(parser)
     options.add_settings(parser, "learn")
     parser.add_argument(
-        "--gamma", type=float, default=0.998, metavar="G", help="discount factor γ, in (0, 1) (default 0.998)"
+        "--gamma", type=float, default=0.99, metavar="G", help="discount factor γ, in (0, 1) (default 0.99)"
     )
     parser.add_argument(
         "--iterations",

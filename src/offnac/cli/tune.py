@@ -60,7 +60,7 @@ def add(commands: Commands) -> None:
     parser.add_argument("--workers", type=int, metavar="N", help="cores to use (default: all)")
     numbers = parser.add_argument_group("numbers of every run")
     numbers.add_argument(
-        "--gamma", type=float, metavar="G", help="discount factor γ, in (0, 1) (default 0.99; of a log 0.998)"
+        "--gamma", type=float, metavar="G", help="discount factor γ, in (0, 1) (default 0.99)"
     )
     numbers.add_argument(
         "--lam", type=float, metavar="L", help="in a simulator: λ of the TD(λ) critic (default 0)"

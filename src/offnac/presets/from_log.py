@@ -16,8 +16,6 @@ from offnac.training.from_log.program import Drawing, LogExperiment
 from offnac.transition import Spec
 
 ALGORITHMS = ("offnac", "offac", "bc")
-GAMMA = 0.998
-"""A horizon of 500 decisions: with a shorter one it does not pay to land on Lunar Lander, hovering does."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class LogRow:
     imitation_rate: float = 3e-3
     imagined: float = 0.5
     """The part of the rows that is imagined: steps of π in the model."""
-    depth: float = 400.0
+    depth: float = 24.0
     """Steps in the mean before a walk of π in the model begins again."""
     model: int = 0
     """The width of its networks; 0: by the task's size."""
@@ -87,7 +85,7 @@ def from_log(
     spec: Spec,
     reward: float,
     *,
-    gamma: float = GAMMA,
+    gamma: float = 0.99,
     iterations: int | None = None,
     row: LogRow = DEFAULT,
 ) -> LogExperiment:

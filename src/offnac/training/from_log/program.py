@@ -41,7 +41,7 @@ class Drawing:
     """Rows drawn from the held-out episodes to judge by, the same ones for every candidate."""
     imagined: float = static(default=0.5)
     """The part of the rows that is imagined, steps of π in the model; 0 to learn from the log alone."""
-    depth: float = 400.0
+    depth: float = 24.0
     """Steps in the mean before a walk of π in the model begins again at a recorded state."""
 
     @property
