@@ -266,6 +266,7 @@ def learned() -> str:
             "Regenerate with `make bench-learn docs`; every seed is in [results/learn](../results/learn). How it works:",
             "[learn.md](learn.md).",
             "",
+            *large_log(),
             *learn_search(),
         ]
     )
@@ -277,6 +278,22 @@ JUDGES = {
     "model": "what it earns in learning's own model",
     "other_model": "what it earns in a model of the held-out episodes",
 }
+
+
+def large_log() -> list[str]:
+    """How much time and memory ten million rows take."""
+    path = RESULTS / "learn" / "large.json"
+    if not path.exists():
+        return []
+    found = json.loads(path.read_text())
+    seconds = found["cpu_seconds"]
+    return [
+        f"A log of {found['rows']:,} rows of {found['size']} numbers and {found['actions']} actions (made up, `make bench-large`) is read "
+        f"in {seconds['read']:.0f} seconds",
+        f"of CPU and learned from, with its policy's value and audit, in {seconds['learn']:.0f}; memory at the peak: "
+        f"{found['peak_gib']:.1f} GiB.",
+        "",
+    ]
 
 
 def learn_search() -> list[str]:
