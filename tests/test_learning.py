@@ -172,6 +172,21 @@ def test_more_rows_need_less_caution():
     assert row_for(10**7) == many
 
 
+def test_values_and_audits_take_the_discount_that_a_policy_was_learned_with(
+    chain_log, tmp_path, quick, monkeypatch
+):
+    offnac.learn(chain_log, "bc", out=tmp_path / "run", iterations=2, gamma=0.5)
+    taken = []
+    monkeypatch.setattr(api.off_policy, "ope", lambda policy, log, *, gamma, **rest: taken.append(gamma))
+    monkeypatch.setattr(api, "log_audit", lambda log, policy, *, gamma: taken.append(gamma))
+    for policy in (tmp_path / "run", replace(load_policy(tmp_path / "run" / "policy"), provenance={})):
+        offnac.ope(policy, chain_log)
+        offnac.audit(chain_log, policy)
+    offnac.ope(tmp_path / "run", chain_log, gamma=0.7)
+    offnac.audit(chain_log)
+    assert taken == [0.5, 0.5, 0.99, 0.99, 0.7, 0.99]
+
+
 def test_a_model_is_fitted_once_and_only_for_seeds_that_learn(chain_log, tmp_path, quick):
     told = []
 

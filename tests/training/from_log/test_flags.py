@@ -10,7 +10,8 @@ from offnac.environments.tabular import random_mdp
 from offnac.logs.log import Log
 from offnac.training.from_log import flags
 from offnac.training.from_log.data import load
-from offnac.training.from_log.model import Model, fit, ranges
+from offnac.training.from_log.model import Model, fit
+from offnac.training.from_log.ranges import ranges_of
 from offnac.training.from_log.units import units
 from offnac.transition import Spec, Transition
 
@@ -62,7 +63,7 @@ def test_a_finite_mdp_is_modelled_by_its_transition_probabilities():
     )
     scale = units(log)
     data = load(log, scale, horizon=10)
-    assert ranges(data, scale, ACTIONS).group.tolist() == [0] * STATES
+    assert ranges_of(data, scale, ACTIONS).group.tolist() == [0] * STATES
     model, draws = Model(ACTIONS, 1, (32, 32), batch=128, least=2000), 2000
     model_state = fit(model, data, scale, lambda done, of: None, Event())
     every = np.tile(np.repeat(np.arange(STATES), ACTIONS), draws)

@@ -13,7 +13,8 @@ from offnac.networks import MLP
 from offnac.policy import SoftmaxPolicy
 from offnac.training.from_log import imagine
 from offnac.training.from_log.data import load
-from offnac.training.from_log.model import BEYOND, Model, fit, ranges, straight
+from offnac.training.from_log.model import BEYOND, Model, fit
+from offnac.training.from_log.ranges import ranges_of, straight
 from offnac.training.from_log.units import units
 from offnac.transition import Spec, Transition
 
@@ -63,7 +64,7 @@ def scaled(known, places):
 
 
 def test_ranges_know_flags_and_rewards_of_both_kinds(known):
-    found = ranges(known[1], known[0], 2)
+    found = ranges_of(known[1], known[0], 2)
     assert found.flag.tolist() == [False, True]
     np.testing.assert_allclose(found.reward[:, 0], [0.5, -5.0], atol=0.05)
 

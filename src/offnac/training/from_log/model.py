@@ -12,11 +12,9 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
-from numpy.typing import NDArray
 
 from offnac.errors import Stopped
 from offnac.networks import MLP, Parameters, evaluate, initialise
@@ -25,6 +23,7 @@ from offnac.schedules import Clock, Constant, RobbinsMonro
 from offnac.settings import settings, static
 from offnac.training.from_log import flags
 from offnac.training.from_log.data import LogData
+from offnac.training.from_log.ranges import Ranges, of_all_kinds, ranges_of, straight
 from offnac.training.from_log.units import Units
 from offnac.training.threads import over_threads
 from offnac.transition import Transition
@@ -35,9 +34,6 @@ BATCHES = 128
 """Drawn at a time."""
 BEYOND = 0.05
 """How far the model goes beyond what the log holds of a number, as a share of its range."""
-MOST_ROWS = 1 << 18
-"""That the straight part is fitted to."""
-RIDGE = 1e-5
 SEED = 0
 NEAR = 0.02
 """What is near to 0, in SDs."""
@@ -45,25 +41,6 @@ NEAR = 0.02
 
 Modelled = Callable[[int, int], None]
 """Told how many steps of the fit are done, and of how many."""
-
-
-class Ranges(NamedTuple):
-    """What the log holds of each number: the model says nothing far beyond it."""
-
-    zero: Float[Array, " d"]
-    """What 0 is in the log's units."""
-    low: Float[Array, " d"]
-    high: Float[Array, " d"]
-    flag: Bool[Array, " d"]
-    """Where there are only the two values ``low`` and ``high``."""
-    group: Int[Array, " d"]
-    """The first column of those that it is one of a kind with; its own number where it is alone."""
-    step: Float[Array, " d"]
-    """The SD of s′ − s."""
-    straight: Float[Array, "actions k d"]
-    """s′ − s as a linear function of s and 1, for each action, in units of ``step``."""
-    reward: Float[Array, "2 2"]
-    """Mean and SD of the rewards, of rows after which the task goes on and of those where it ends."""
 
 
 class Parts(NamedTuple):
@@ -246,22 +223,12 @@ def change(said: Float[Array, "n k"]) -> tuple[Float[Array, "n d"], Float[Array,
     return mean, SPREAD[0] + (SPREAD[1] - SPREAD[0]) * jax.nn.sigmoid(spread)
 
 
-def straight(
-    ranges: Ranges, observation: Float[Array, "n d"], action: Int[Array, " n"]
-) -> Float[Array, "n d"]:
-    """The straight part of the change. Most of how things move is simple, and a line goes on beyond the log
-    as a network does not: on Lunar Lander's logs, in which nobody ever sank slowly, it halves the errors."""
-    known = jnp.concatenate([observation, jnp.ones_like(observation[:, :1])], axis=1)
-    every = jnp.einsum("ni,aij->anj", known, ranges.straight)
-    return jnp.take_along_axis(every, action[None, :, None], axis=0)[0]
-
-
 def fit(model: Model, data: LogData, units: Units, modelled: Modelled, stop: Event) -> ModelState:
     """The model of a log; always the same one, so that a run that goes on needs not keep it.
 
     Each member by a thread of its own. It is shown batches drawn from the log, never the log: so one
     program serves logs of every size."""
-    held = ranges(data, units, model.actions)
+    held = ranges_of(data, units, model.actions)
     data = of_all_kinds(data, held)
     steps = int(min(max(model.passes * int(data.size) / model.batch, model.least), model.most))
     keys = jax.random.split(jax.random.key(SEED), model.members)
@@ -308,63 +275,3 @@ def _learn(
     model: Model, learner: Learner, ranges: Ranges, rows: Transition, count: int, steps: int
 ) -> Learner:
     return model.learn(learner, ranges, rows, count, steps)
-
-
-def of_all_kinds(data: LogData, ranges: Ranges) -> LogData:
-    """The log with other telling rows: as many of each kind, by their flags and by whether they are telling.
-    π may live where μ hardly ever was, and what follows (s, a) does not depend on how often s was seen."""
-    size = int(data.size)
-    told = np.zeros((size, 1), bool)
-    told[np.asarray(data.telling[: int(data.telling_size)])] = True
-    states: Any = data.rows.observation[:size]
-    high = np.asarray(states)[:, np.asarray(ranges.flag)] > np.asarray(ranges.low)[np.asarray(ranges.flag)]
-    bits = np.packbits(np.concatenate([told, high], axis=1), axis=1)
-    _, kind, count = np.unique(bits, axis=0, return_inverse=True, return_counts=True)
-    weight = np.cumsum(1.0 / count[kind.ravel()])
-    some = np.random.default_rng(0).uniform(0.0, weight[-1], len(data.telling))
-    rows = np.minimum(np.searchsorted(weight, some), size - 1).astype(np.int32)
-    return data._replace(telling=jnp.asarray(rows), telling_size=jnp.int32(len(rows)))
-
-
-def ranges(data: LogData, units: Units, actions: int) -> Ranges:
-    """Of the rows that are there."""
-    rows = jax.tree.map(lambda column: np.asarray(column[: int(data.size)]), data.rows)
-    states: Any = np.concatenate([rows.observation, rows.next_observation])
-    low, high = states.min(axis=0), states.max(axis=0)
-    flag = ((states == low) | (states == high)).all(axis=0)
-    moved = (rows.next_observation - rows.observation)[~rows.terminated]
-    step = moved.std(axis=0, dtype=np.float64) if len(moved) else np.ones(states.shape[1])
-    step = np.maximum(step, 1e-6)
-    kinds = [rows.reward[~rows.terminated], rows.reward[rows.terminated]]
-    return Ranges(
-        jnp.asarray(-units.mean / units.scale),
-        jnp.asarray(low),
-        jnp.asarray(high),
-        jnp.asarray(flag),
-        jnp.asarray(flags.groups(states == high, flag & (low < high))),
-        jnp.asarray(step, jnp.float32),
-        jnp.asarray(_straight(rows, actions, step) * ~flag, jnp.float32),
-        jnp.asarray([_mean_and_sd(kind) for kind in kinds], jnp.float32),
-    )
-
-
-def _straight(rows: Transition, actions: int, step: NDArray[Any]) -> NDArray[Any]:
-    """Ridge regression of s′ − s on s and 1 for each action; 0 for one that was never taken."""
-    every = -(-len(rows.action) // MOST_ROWS)
-    some: Any = jax.tree.map(lambda column: column[::every], rows)
-    known = np.concatenate([some.observation, np.ones((len(some.action), 1))], axis=1)
-    moved = (some.next_observation - some.observation) / step
-
-    def of(action: int) -> NDArray[Any]:
-        taken = ~some.terminated & (some.action == action)
-        x, y = known[taken], moved[taken]
-        return np.linalg.solve(x.T @ x + RIDGE * (len(x) + 1) * np.eye(x.shape[1]), x.T @ y)
-
-    return np.stack([of(action) for action in range(actions)])
-
-
-def _mean_and_sd(rewards: Any) -> tuple[float, float]:
-    if not len(rewards):
-        return 0.0, 1.0
-    mean = float(rewards.mean(dtype=np.float64))
-    return mean, max(float(rewards.std(dtype=np.float64)), 1e-3 * abs(mean), 1e-6)
