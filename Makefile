@@ -114,7 +114,7 @@ bench-ope: $(STAMP)  ## off-policy evaluation against the truth, into results/op
 bench-audit: $(STAMP)  ## what the audit sees against what a policy does, into results/ope (minutes)
 	@$(PY) benchmarks/audit.py
 
-bench-large: $(STAMP)  ## ten million rows read and learned from: time and memory, into results/learn
+bench-large: $(STAMP)  ## ten million rows read and learned from: time and memory, into results
 	@$(PY) benchmarks/large_log.py
 
 published: $(STAMP)  ## preset published against the reference distributions, into results/published

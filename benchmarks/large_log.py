@@ -1,6 +1,6 @@
 """Does a log of ten million rows fit? It is made up, written, and then read and learned from (its policy
 evaluated and audited, too) in a process of its own, whose time and peak memory are told. Writes
-``results/learn/large.json``.
+``results/large_log.json``.
 
     .venv/bin/python benchmarks/large_log.py                  some minutes on one core, 24 GiB at most
 """
@@ -21,7 +21,7 @@ from offnac import Log, Spec, Transition, files
 from offnac.logs import write_log
 from offnac.provenance import now, versions
 
-OUT = Path(__file__).parents[1] / "results" / "learn" / "large.json"
+OUT = Path(__file__).parents[1] / "results" / "large_log.json"
 ROWS, SIZE, ACTIONS, LENGTH = 10_000_000, 8, 4, 100
 
 

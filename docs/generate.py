@@ -282,7 +282,7 @@ JUDGES = {
 
 def large_log() -> list[str]:
     """How much time and memory ten million rows take."""
-    path = RESULTS / "learn" / "large.json"
+    path = RESULTS / "large_log.json"
     if not path.exists():
         return []
     found = json.loads(path.read_text())
