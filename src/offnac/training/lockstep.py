@@ -1,13 +1,15 @@
 """On-line training on a Gymnasium task: many seeds in lockstep around one jitted, vectorised update.
 
 Each seed walks through the phases of its own episode (ratio rollout, training,
-evaluation); every tick steps all simulators once and updates the seeds that are
-training. All random numbers of an episode come from (seed, episode), and each
-seed's run is kept as it was between its episodes, so a resumed run is the same run.
+evaluation). Where π acts, every tick steps all simulators once, and on-policy updates
+all seeds; where μ does, a seed goes through its phase at once (:mod:`follow`). All
+random numbers of an episode come from (seed, episode), and each seed's run is kept
+as it was between its episodes, so a resumed run is the same run.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -19,12 +21,13 @@ from numpy.typing import NDArray
 
 from offnac.environments import HostEnvironment
 from offnac.training import checkpoint, programs
+from offnac.training.follow import BLOCK, Row, follow, stacked
 from offnac.training.host_memory import HostMemory
 from offnac.training.programs import Phase
 from offnac.training.progress import Report, Stopped, Update
-from offnac.training.protocol import Experiment, Record, Run, one_of, start
+from offnac.training.protocol import Experiment, Run, one_of, start
 from offnac.training.seed_folder import SeedFolder
-from offnac.transition import Played, Transition, blank
+from offnac.transition import Played, Transition
 
 SAVE_SECONDS = 5.0
 SAVE_SECONDS_WITH_MEMORY = 60.0
@@ -98,7 +101,8 @@ class _Group:
         slim = [run._replace(memory=None) for run in runs]
         slim += slim[-1:] * (WIDTH - len(slim))
         self.run: Run = jax.tree.map(lambda *leaves: jnp.stack(leaves), *slim)
-        self.learner = self.run.learner
+        # A copy: programs update learners in place.
+        self.learner = jax.tree.map(jnp.copy, self.run.learner)
         self.simulators = [environment.another() for _ in folders]
         self.phase = np.full(count, Phase.FINISHED, np.int32)
         self.episode = np.array([int(run.episode) for run in slim], np.int32)
@@ -106,16 +110,17 @@ class _Group:
         self.total = np.zeros(count, np.float32)
         self.observation = np.zeros((count, self.spec.observation_size), np.float32)
         self.surprise = np.zeros(count, np.float32)
-        self.trained = _played(*(part.copy() for part in (self.total, self.step, self.surprise)))
-        self.ess = jnp.ones(count, jnp.float32)
+        self.trained: list[Any] = [None] * count
+        self.ess: list[Any] = [np.float32(1.0)] * count
+        self.mean, self.scale = (
+            None if numbers is None else np.asarray(numbers, np.float32)
+            for numbers in (experiment.protocol.mean, experiment.protocol.scale)
+        )
         self.save_seconds = SAVE_SECONDS if experiment.protocol.replay is None else SAVE_SECONDS_WITH_MEMORY
-        width = max(1, experiment.protocol.ratio_steps)
         self.memories: list[HostMemory] = []
-        self.rows: list[list[tuple[Any, ...]]] = [[] for _ in folders]
+        self.rows: list[list[Row]] = [[] for _ in folders]
         if experiment.protocol.replay is not None:
             self.memories = [HostMemory(experiment.protocol.replay, run.memory) for run in runs]
-        self.ratio_rows = blank((count, width), self.spec, np)
-        self.ratio_weight = np.zeros((count, width), np.float32)
 
     def train(self, stop: Event) -> None:
         for seed in range(len(self.folders)):
@@ -125,7 +130,7 @@ class _Group:
         saved = time.perf_counter()
         while np.any(self.phase != Phase.FINISHED):
             ended = self._tick()
-            if np.any(ended) and (stop.is_set() or time.perf_counter() - saved > self.save_seconds):
+            if ended and (stop.is_set() or time.perf_counter() - saved > self.save_seconds):
                 self.save()
                 saved = time.perf_counter()
             if stop.is_set():
@@ -152,8 +157,13 @@ class _Group:
             self.phase[seed] = Phase.FINISHED
             return
         protocol = self.experiment.protocol
-        rollout = protocol.ratio_steps > 0 and protocol.replay is None
-        self._begin_phase(seed, Phase.RATIO if rollout else Phase.TRAIN)
+        if protocol.ratio_steps > 0 and protocol.replay is None:
+            self._begin_phase(seed, Phase.RATIO)
+            self._estimate_ratios(seed)
+        self._begin_phase(seed, Phase.TRAIN)
+        if protocol.off_policy:
+            self._train_under_mu(seed)
+            self._begin_phase(seed, Phase.EVALUATE)
 
     def _begin_phase(self, seed: int, phase: Phase) -> None:
         self.phase[seed] = phase
@@ -163,18 +173,64 @@ class _Group:
         self.observation[seed] = self._shown(self.simulators[seed].reset(reset_seed))
 
     def _shown(self, observation: NDArray[Any]) -> NDArray[Any]:
-        mean, scale = self.experiment.protocol.mean, self.experiment.protocol.scale
-        if mean is None or scale is None:
+        if self.mean is None or self.scale is None:
             return observation
-        return (observation - np.asarray(mean, np.float32)) / np.asarray(scale, np.float32)
+        shown: NDArray[Any] = (observation - self.mean) / self.scale
+        return shown
 
-    def _tick(self) -> NDArray[np.bool_]:
-        """Step every simulator once; which seeds ended a whole episode."""
-        protocol = self.experiment.protocol
-        action, prob = programs.act(
+    def _follow(self, seed: int) -> Iterator[Row]:
+        """The rollout of μ that the seed's phase is."""
+        numbers = seed, int(self.episode[seed]), int(self.phase[seed])
+
+        def draw(step: int) -> list[int]:
+            actions: list[int] = np.asarray(
+                programs.draw(self.spec, self.run.key, *numbers, step, BLOCK)
+            ).tolist()
+            return actions
+
+        return follow(self.simulators[seed], self.observation[seed].copy(), self._shown, draw)
+
+    def _estimate_ratios(self, seed: int) -> None:
+        """A ratio update on the first steps of a rollout of μ."""
+        count = self.experiment.protocol.ratio_steps
+        rows = list(islice(self._follow(seed), count))
+        self.learner, self.ess[seed] = programs.estimate_ratios(
             self.algorithm,
             self.protocol,
-            self.spec,
+            self.learner,
+            seed,
+            stacked(rows, count, self.spec),
+            (np.arange(count) < len(rows)).astype(np.float32),
+            self.run.key,
+            int(self.episode[seed]),
+        )
+
+    def _train_under_mu(self, seed: int) -> None:
+        """A whole training episode."""
+        rollout = self._follow(seed)
+        while rows := list(islice(rollout, BLOCK)):
+            for row in rows:
+                self.total[seed] += row[2]
+            self.step[seed] += len(rows)
+            if self.memories:
+                self.rows[seed] += rows
+            else:
+                block = stacked(rows, BLOCK, self.spec)
+                self.learner = programs.learn_rows(
+                    self.algorithm, self.protocol, self.learner, seed, block, len(rows)
+                )
+        self.surprise[seed] = self.step[seed] * _surprise(1.0 / self.spec.actions, self.spec.actions)
+        self._end_training(seed)
+
+    def _end_training(self, seed: int) -> None:
+        self.trained[seed] = self._played(seed)
+        if self.memories:
+            self._learn_from_memory(seed)
+
+    def _tick(self) -> list[int]:
+        """Step every simulator once under π; the seeds that ended a whole episode."""
+        action, prob = programs.act(
+            self.algorithm.policy,
             self.learner.theta,
             self.observation,
             self.run.key,
@@ -183,25 +239,22 @@ class _Group:
             self.step,
         )
         transition, done = self._simulate(np.asarray(action), np.asarray(prob))
-        training = self.phase == Phase.TRAIN
-        if self.memories:
-            for seed in _indices(training):
-                self.rows[seed].append(tuple(column[seed] for column in transition))
-        elif np.any(training):
-            self.learner = programs.learn(self.algorithm, self.protocol, self.learner, transition, training)
-        self._gather_ratios(transition, done)
-        train_done, evaluation_done = training & done, (self.phase == Phase.EVALUATE) & done
-        for seed in _indices(train_done):
-            for kept, now in zip(self.trained, (self.total, self.step, self.surprise), strict=True):
-                kept[seed] = now[seed]
-            if self.memories:
-                self._learn_from_memory(seed)
-            if protocol.off_policy:
-                self._begin_phase(seed, Phase.EVALUATE)
-        ended = evaluation_done if protocol.off_policy else train_done
-        if np.any(ended):
-            self._end_episodes(ended)
+        ended = _indices(done)
+        if not self.experiment.protocol.off_policy:
+            self._learn_on_policy(transition)
+            for seed in ended:
+                self._end_training(seed)
+        for seed in ended:
+            self._end_episode(seed)
         return ended
+
+    def _learn_on_policy(self, transition: Transition) -> None:
+        training = self.phase == Phase.TRAIN
+        if not self.memories:
+            self.learner = programs.learn(self.algorithm, self.protocol, self.learner, transition, training)
+            return
+        for seed in _indices(training):
+            self.rows[seed].append(tuple(column[seed] for column in transition))
 
     def _simulate(self, action: NDArray[Any], prob: NDArray[Any]) -> tuple[Transition, NDArray[np.bool_]]:
         count = len(self.phase)
@@ -215,52 +268,29 @@ class _Group:
             self.observation[seed] = self._shown(following)
         self.step += 1
         self.total += reward
-        self.surprise -= np.log(prob) / np.log(max(2, self.spec.actions))
+        self.surprise += _surprise(prob, self.spec.actions)
         transition = _of_host(
             observation, action, reward, self.observation.copy(), terminated, truncated, prob, step
         )
         return transition, terminated | truncated
 
-    def _gather_ratios(self, transition: Transition, done: NDArray[np.bool_]) -> None:
-        """Collect the first steps of the ratio rollouts; where one is complete, update the ratios."""
-        for seed in _indices(self.phase == Phase.RATIO):
-            row = self.step[seed] - 1
-            for column, value in zip(self.ratio_rows, transition, strict=True):
-                column[seed, row] = value[seed]
-            self.ratio_weight[seed, row] = 1.0
-        complete = (self.phase == Phase.RATIO) & (done | (self.step >= self.ratio_weight.shape[1]))
-        if not np.any(complete):
-            return
-        self.learner, self.ess = programs.estimate_ratios(
-            self.algorithm,
-            self.protocol,
-            self.learner,
-            self.ratio_rows,
-            self.ratio_weight,
-            self.run.key,
-            self.episode,
-            complete,
-            self.ess,
-        )
-        self.ratio_weight = np.where(complete[:, None], 0.0, self.ratio_weight).astype(np.float32)
-        for seed in _indices(complete):
-            self._begin_phase(seed, Phase.TRAIN)
-
     def _learn_from_memory(self, seed: int) -> None:
         """Keep the episode just played, and take the updates that follow it."""
         self.memories[seed].keep(self.rows[seed])
         self.rows[seed] = []
-        learner, ess = programs.learn_one(
+        self.learner, self.ess[seed] = programs.learn_memory(
             self.algorithm,
             self.protocol,
-            jax.tree.map(lambda leaf: leaf[seed], self.learner),
+            self.learner,
+            seed,
             self.memories[seed].now(),
-            self.run.key[seed],
+            self.run.key,
             int(self.episode[seed]),
         )
-        self.learner, self.ess = jax.tree.map(
-            lambda stacked, one: stacked.at[seed].set(one), (self.learner, self.ess), (learner, ess)
-        )
+
+    def _played(self, seed: int) -> Any:
+        """The phase that the seed is at the end of."""
+        return Played(*(column[seed] for column in (self.total, self.step, self.surprise)))
 
     def _tell(self, seed: int) -> None:
         records = self.records[seed]
@@ -268,30 +298,33 @@ class _Group:
         episodes = int(self.episode[seed])
         self.report(Update(self.folders[seed].seed, episodes, self.experiment.episodes, steps, average))
 
-    def _end_episodes(self, ended: NDArray[np.bool_]) -> None:
-        evaluation = _played(self.total.copy(), self.step.copy(), self.surprise.copy())
-        trained = _played(*(part.copy() for part in self.trained))
+    def _end_episode(self, seed: int) -> None:
         self.run, self.learner, record = programs.book(
-            self.protocol, self.run, self.learner, trained, evaluation, self.ess, ended
+            self.protocol,
+            self.run,
+            self.learner,
+            seed,
+            self.trained[seed],
+            self._played(seed),
+            self.ess[seed],
         )
-        rows = jax.device_get(record)
-        for seed in _indices(ended):
-            one = Record(*(column[seed : seed + 1] for column in rows))
-            self.records[seed] = checkpoint.append(self.records[seed], one, 1)
-            self.episode[seed] += 1
-            if self.memories:
-                self.memories[seed].book()
-            self._tell(seed)
-            self._begin_episode(seed)
+        row = jax.tree.map(lambda number: np.asarray(number)[None], record)
+        self.records[seed] = checkpoint.append(self.records[seed], row, 1)
+        self.episode[seed] += 1
+        if self.memories:
+            self.memories[seed].book()
+        self._tell(seed)
+        self._begin_episode(seed)
 
 
 def _indices(mask: NDArray[np.bool_]) -> list[int]:
-    return np.flatnonzero(mask).tolist()
+    indices: list[int] = mask.nonzero()[0].tolist()
+    return indices
 
 
-def _played(*columns: Any) -> Any:
-    """Episodes that the host has counted."""
-    return Played(*columns)
+def _surprise(prob: Any, actions: int) -> Any:
+    """−log μ(a|s), in units of the uniform behaviour's."""
+    return -np.log(prob) / np.log(max(2, actions))
 
 
 def _of_host(*columns: Any) -> Transition:

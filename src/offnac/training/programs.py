@@ -9,7 +9,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from offnac.actor_critic import ActorCritic, State
-from offnac.behaviour import Acting, Uniform
+from offnac.behaviour import Acting
+from offnac.policy import SoftmaxPolicy
 from offnac.training.learn import learn_from
 from offnac.training.protocol import Protocol, Record, Run, finish_episode
 from offnac.training.replay import Memory
@@ -32,11 +33,19 @@ def select(mask: Bool[Array, " seeds"], new: Any, old: Any) -> Any:
     return jax.tree.map(choose, new, old)
 
 
-@partial(jax.jit, static_argnames="spec")
+def take(seeds: Any, seed: int) -> Any:
+    """What one seed has."""
+    return jax.tree.map(lambda leaf: leaf[seed], seeds)
+
+
+def put(seeds: Any, seed: int, one: Any) -> Any:
+    """Give one seed something else; where ``seeds`` is donated, in place."""
+    return jax.tree.map(lambda leaf, new: leaf.at[seed].set(new), seeds, one)
+
+
+@jax.jit
 def act(
-    algorithm: ActorCritic,
-    protocol: Protocol,
-    spec: Spec,
+    policy: SoftmaxPolicy,
     theta: Float[Array, "seeds k"],
     observation: Float[Array, "seeds d"],
     key: PRNGKeyArray,
@@ -44,22 +53,28 @@ def act(
     phase: Int[Array, " seeds"],
     step: Int[Array, " seeds"],
 ) -> tuple[Int[Array, " seeds"], Float[Array, " seeds"]]:
-    """a and μ(a|s): π evaluates, and on-policy it trains; μ does the rest."""
+    """a ~ π(·|s) and π(a|s)."""
 
     def one(
         theta: Array, observation: Array, key: PRNGKeyArray, episode: Array, phase: Array, step: Array
     ) -> Any:
         key = jax.random.fold_in(jax.random.fold_in(jax.random.fold_in(key, episode), phase), step)
-        acting = Acting(algorithm.policy, theta)(observation, key)
-        if not protocol.off_policy:
-            return acting
-        evaluating = phase == Phase.EVALUATE
-        return jax.tree.map(partial(jnp.where, evaluating), acting, Uniform(spec.actions)(observation, key))
+        return Acting(policy, theta)(observation, key)
 
     return jax.vmap(one)(theta, observation, key, episode, phase, step)
 
 
-@jax.jit
+@partial(jax.jit, static_argnames=("spec", "count"))
+def draw(
+    spec: Spec, key: PRNGKeyArray, seed: int, episode: int, phase: int, first: int, count: int
+) -> Int[Array, " n"]:
+    """The actions of μ at some steps from ``first`` on: they ask nothing of the states."""
+    key = jax.random.fold_in(jax.random.fold_in(key[seed], episode), phase)
+    keys = jax.vmap(partial(jax.random.fold_in, key))(first + jnp.arange(count))
+    return jax.vmap(lambda key: jax.random.randint(key, (), 0, spec.actions))(keys)
+
+
+@partial(jax.jit, donate_argnames="learner")
 def learn(
     algorithm: ActorCritic,
     protocol: Protocol,
@@ -76,53 +91,63 @@ def learn(
     return select(train, jax.vmap(one)(learner, transition), learner)
 
 
-@jax.jit
-def estimate_ratios(
+@partial(jax.jit, donate_argnames="learner")
+def learn_rows(
+    algorithm: ActorCritic, protocol: Protocol, learner: State, seed: int, rows: Transition, count: int
+) -> State:
+    """The updates of one seed from the first ``count`` rows, one after the other."""
+
+    def update(i: Int[Array, ""], one: State) -> State:
+        batch = jax.tree.map(lambda column: jax.lax.dynamic_slice_in_dim(column, i, 1), rows)
+        return algorithm.update(one, protocol.as_learned(batch))[0]
+
+    return put(learner, seed, jax.lax.fori_loop(0, count, update, take(learner, seed)))
+
+
+@partial(jax.jit, donate_argnames="learner")
+def learn_memory(
     algorithm: ActorCritic,
     protocol: Protocol,
     learner: State,
-    rows: Transition,
-    weight: Float[Array, "seeds n"],
-    key: PRNGKeyArray,
-    episode: Int[Array, " seeds"],
-    mask: Bool[Array, " seeds"],
-    ess: Float[Array, " seeds"],
-) -> tuple[State, Float[Array, " seeds"]]:
-    """The ratio update of the seeds whose rollout is complete."""
-
-    def one(learner: State, batch: Transition, weight: Array, key: PRNGKeyArray, episode: Array) -> Any:
-        key = jax.random.fold_in(jax.random.fold_in(key, episode), len(Phase))
-        batch = protocol.as_learned(batch)
-        learner, info = algorithm.estimate_ratios(learner, batch, batch.observation[:1], weight, key)
-        return learner, info["w"].effective_sample_size
-
-    return select(mask, jax.vmap(one)(learner, rows, weight, key, episode), (learner, ess))
-
-
-@jax.jit
-def learn_one(
-    algorithm: ActorCritic,
-    protocol: Protocol,
-    learner: State,
+    seed: int,
     memory: Memory,
     key: PRNGKeyArray,
     episode: int,
 ) -> tuple[State, Float[Array, ""]]:
     """The updates of one seed from its memory."""
-    key = jax.random.fold_in(jax.random.fold_in(key, episode), len(Phase))
-    return learn_from(memory, algorithm, protocol, learner, jnp.asarray(episode), key)
+    key = jax.random.fold_in(jax.random.fold_in(key[seed], episode), len(Phase))
+    one, ess = learn_from(memory, algorithm, protocol, take(learner, seed), jnp.asarray(episode), key)
+    return put(learner, seed, one), ess
 
 
-@jax.jit
+@partial(jax.jit, donate_argnames="learner")
+def estimate_ratios(
+    algorithm: ActorCritic,
+    protocol: Protocol,
+    learner: State,
+    seed: int,
+    rows: Transition,
+    weight: Float[Array, " n"],
+    key: PRNGKeyArray,
+    episode: int,
+) -> tuple[State, Float[Array, ""]]:
+    """The ratio update of one seed."""
+    key = jax.random.fold_in(jax.random.fold_in(key[seed], episode), len(Phase))
+    batch, one = protocol.as_learned(rows), take(learner, seed)
+    one, info = algorithm.estimate_ratios(one, batch, batch.observation[:1], weight, key)
+    return put(learner, seed, one), info["w"].effective_sample_size
+
+
+@partial(jax.jit, donate_argnames=("run", "learner"))
 def book(
     protocol: Protocol,
     run: Run,
     learner: State,
+    seed: int,
     train: Played,
     evaluation: Played,
-    ess: Float[Array, " seeds"],
-    mask: Bool[Array, " seeds"],
+    ess: Float[Array, ""],
 ) -> tuple[Run, State, Record]:
-    """End the episode of the seeds in the mask: their runs, all learners as they go on, the records."""
-    after, record = jax.vmap(partial(finish_episode, protocol))(run, learner, train, evaluation, ess)
-    return select(mask, after, run), select(mask, after.learner, learner), record
+    """End the episode of one seed: all runs, all learners as they go on, its record."""
+    after, record = finish_episode(protocol, take(run, seed), take(learner, seed), train, evaluation, ess)
+    return put(run, seed, after), put(learner, seed, after.learner), record
