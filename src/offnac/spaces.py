@@ -23,12 +23,12 @@ def require_known(observed: Any, actions: Any, name: str, advice: str) -> None:
 
 def size(observed: Any) -> int:
     """How many numbers an observation is."""
-    return int(observed.n) if _is_discrete(observed) else math.prod(observed.shape)
+    return int(observed.n) if is_discrete(observed) else math.prod(observed.shape)
 
 
 def flat(observed: Any, observations: ArrayLike) -> NDArray[np.float32]:
     """[n, size], never the array that came, of n observations: a Box flattened, a Discrete one one-hot."""
-    if not _is_discrete(observed):
+    if not is_discrete(observed):
         values = np.array(observations, np.float32)
         return values.reshape(len(values), -1)
     numbers = np.asarray(observations).reshape(-1) - int(observed.start)
@@ -37,5 +37,5 @@ def flat(observed: Any, observations: ArrayLike) -> NDArray[np.float32]:
     return one_hot
 
 
-def _is_discrete(space: Any) -> bool:
+def is_discrete(space: Any) -> bool:
     return hasattr(space, "n")

@@ -62,6 +62,26 @@ def test_a_seed_alone_is_itself_in_a_group(pair, tmp_path, same_seed):
     same_seed(pair / "seed-1", tmp_path / "seed-1")
 
 
+@pytest.mark.parametrize("preset", ["published", "robust"])
+def test_a_seed_that_follows_mu_does_not_depend_on_its_companions(preset, tmp_path, same_seed):
+    """Its rollouts of μ are played and learned from apart from the others', evaluation is in lockstep."""
+    request = {**TASK, "algorithm": "offnac", "preset": preset, "episodes": 8}
+    task, experiment = api.prepare(request)
+    for name, seeds in (("alone", [1]), ("pair", [0, 1])):
+        lockstep.train_seeds(task, experiment, seeds, tmp_path / name, 10, silent, Event(), {})
+    same_seed(tmp_path / "alone" / "seed-1", tmp_path / "pair" / "seed-1")
+
+
+def test_episodes_longer_than_a_block_are_learned_from_whole(tmp_path, records, monkeypatch, same_seed):
+    task = HostEnvironment("CartPole-v1", max_steps=50)
+    experiment = presets.experiment("published", "offnac", task.spec, episodes=5)
+    for block in (4, 128):
+        monkeypatch.setattr(lockstep, "BLOCK", block)
+        train_seeds(task, experiment, [0], tmp_path / str(block), test_episodes=2)
+    assert records(tmp_path / "4" / "seed-0")["train_length"].max() > 4
+    same_seed(tmp_path / "4" / "seed-0", tmp_path / "128" / "seed-0")
+
+
 def test_more_seeds_than_places_are_several_groups(tmp_path):
     train(tmp_path, *range(lockstep.WIDTH + 1), 1_000, episodes=1)
     assert len(list(tmp_path.glob("seed-*/result.json"))) == lockstep.WIDTH + 2

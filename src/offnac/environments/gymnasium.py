@@ -31,7 +31,7 @@ class HostEnvironment:
         spaces.require_known(observed, actions, name, "choose another environment, or wrap this one")
         self.spec = Spec(name=name, observation_size=spaces.size(observed), actions=int(actions.n))
         self._first_action = int(actions.start)
-        self._observed = observed
+        self._observed, self._one_hot = observed, spaces.is_discrete(observed)
 
     def another(self) -> "HostEnvironment":
         """A second simulator of the same task."""
@@ -53,7 +53,10 @@ class HostEnvironment:
 
     def _flat(self, observation: Any) -> Float[np.ndarray, " d"]:
         # A copy: some tasks write every observation into the same array.
-        vector = spaces.flat(self._observed, [observation])[0]
+        if self._one_hot:
+            vector = spaces.flat(self._observed, [observation])[0]
+        else:
+            vector = np.array(observation, np.float32).reshape(-1)
         if len(vector) != self.spec.observation_size:
             raise UserError(
                 f"{self.spec.name} should give observations of {self.spec.observation_size} numbers, "

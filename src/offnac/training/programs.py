@@ -11,6 +11,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from offnac.actor_critic import ActorCritic, State
 from offnac.behaviour import Acting
 from offnac.policy import SoftmaxPolicy
+from offnac.schedules import Clock
 from offnac.training.learn import learn_from
 from offnac.training.protocol import Protocol, Record, Run, finish_episode
 from offnac.training.replay import Memory
@@ -40,7 +41,7 @@ def take(seeds: Any, seed: int) -> Any:
 
 def put(seeds: Any, seed: int, one: Any) -> Any:
     """Give one seed something else; where ``seeds`` is donated, in place."""
-    return jax.tree.map(lambda leaf, new: leaf.at[seed].set(new), seeds, one)
+    return jax.tree.map(lambda leaf, new: jax.lax.dynamic_update_index_in_dim(leaf, new, seed, 0), seeds, one)
 
 
 @jax.jit
@@ -49,19 +50,16 @@ def act(
     theta: Float[Array, "seeds k"],
     observation: Float[Array, "seeds d"],
     key: PRNGKeyArray,
-    episode: Int[Array, " seeds"],
-    phase: Int[Array, " seeds"],
-    step: Int[Array, " seeds"],
+    when: Int[Array, "seeds 3"],
 ) -> tuple[Int[Array, " seeds"], Float[Array, " seeds"]]:
-    """a ~ π(·|s) and π(a|s)."""
+    """a ~ π(·|s) and π(a|s), ``when``: in which episode, phase and step."""
 
-    def one(
-        theta: Array, observation: Array, key: PRNGKeyArray, episode: Array, phase: Array, step: Array
-    ) -> Any:
-        key = jax.random.fold_in(jax.random.fold_in(jax.random.fold_in(key, episode), phase), step)
+    def one(theta: Array, observation: Array, key: PRNGKeyArray, when: Array) -> Any:
+        for number in when:
+            key = jax.random.fold_in(key, number)
         return Acting(policy, theta)(observation, key)
 
-    return jax.vmap(one)(theta, observation, key, episode, phase, step)
+    return jax.vmap(one)(theta, observation, key, when)
 
 
 @partial(jax.jit, static_argnames=("spec", "count"))
@@ -138,7 +136,7 @@ def estimate_ratios(
     return put(learner, seed, one), info["w"].effective_sample_size
 
 
-@partial(jax.jit, donate_argnames=("run", "learner"))
+@partial(jax.jit, donate_argnames="run")
 def book(
     protocol: Protocol,
     run: Run,
@@ -147,7 +145,7 @@ def book(
     train: Played,
     evaluation: Played,
     ess: Float[Array, ""],
-) -> tuple[Run, State, Record]:
-    """End the episode of one seed: all runs, all learners as they go on, its record."""
+) -> tuple[Run, Clock, Record]:
+    """End the episode of one seed: all runs, the learners' clocks as they go on, its record."""
     after, record = finish_episode(protocol, take(run, seed), take(learner, seed), train, evaluation, ess)
-    return put(run, seed, after), put(learner, seed, after.learner), record
+    return put(run, seed, after), put(learner.clock, seed, after.learner.clock), record
