@@ -1,10 +1,11 @@
 """Behaviours μ: whoever takes the actions in a simulator, with the probabilities they are taken by.
 
 A behaviour is a pytree that maps (s, key) to a ~ μ(·|s) and μ(a|s), so a jitted
-rollout takes it as an argument.
+rollout takes it as an argument. What is random about its choice it can draw
+before it sees the state: for many steps at once, which costs little more than for one.
 """
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +22,10 @@ Choice = tuple[Int[Array, ""], Float[Array, ""]]
 
 class Behaviour(Protocol):
     def __call__(self, observation: Observation, key: PRNGKeyArray) -> Choice: ...
+    def draw(self, key: PRNGKeyArray, actions: int) -> Any:
+        """The chance in a choice among so many actions."""
+
+    def choose(self, observation: Observation, drawn: Any) -> Choice: ...
 
 
 @settings
@@ -30,7 +35,13 @@ class Uniform:
     actions: int = static()
 
     def __call__(self, observation: Observation, key: PRNGKeyArray) -> Choice:
-        return jax.random.randint(key, (), 0, self.actions), jnp.float32(1.0 / self.actions)
+        return self.choose(observation, self.draw(key, self.actions))
+
+    def draw(self, key: PRNGKeyArray, actions: int) -> Int[Array, ""]:
+        return jax.random.randint(key, (), 0, self.actions)
+
+    def choose(self, observation: Observation, drawn: Int[Array, ""]) -> Choice:
+        return drawn, jnp.float32(1.0 / self.actions)
 
 
 @settings
@@ -45,13 +56,21 @@ class Acting:
     epsilon: float | None = None
 
     def __call__(self, observation: Observation, key: PRNGKeyArray) -> Choice:
+        log_pi = jax.eval_shape(self.policy.log_probabilities, self.theta, observation[None])
+        return self.choose(observation, self.draw(key, log_pi.shape[-1]))
+
+    def draw(self, key: PRNGKeyArray, actions: int) -> Float[Array, " a"]:
+        """Gumbel's noise g: argmax(log μ + g) is a draw of μ."""
+        return jax.random.gumbel(key, (actions,), self.theta.dtype)
+
+    def choose(self, observation: Observation, drawn: Float[Array, " a"]) -> Choice:
         observation = self.normalised(observation)
+        log_pi = self.policy.log_probabilities(self.theta, observation[None])
         if self.epsilon is None:
-            action, prob = self.policy.sample(self.theta, observation[None], key)
-            return action[0], prob[0]
-        pi = jnp.exp(self.policy.log_probabilities(self.theta, observation[None])[0])
-        mu = (1.0 - self.epsilon) * pi + self.epsilon / pi.size
-        action = jax.random.categorical(key, jnp.log(mu))
+            action = jnp.argmax(drawn + log_pi, axis=-1)
+            return action[0], jnp.exp(self.policy.log_prob(self.theta, observation[None], action))[0]
+        mu = (1.0 - self.epsilon) * jnp.exp(log_pi[0]) + self.epsilon / log_pi.size
+        action = jnp.argmax(drawn + jnp.log(mu))
         return action, mu[action]
 
     def normalised(self, observation: Float[Array, "*n d"]) -> Float[Array, "*n d"]:

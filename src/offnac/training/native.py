@@ -9,7 +9,17 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from offnac.actor_critic import ActorCritic, State
 from offnac.behaviour import Acting, Behaviour, Uniform
 from offnac.environments.environment import Environment
-from offnac.environments.episode import Episode, advance, begin, finish, played
+from offnac.environments.episode import (
+    Chance,
+    Episode,
+    advance,
+    advance_by,
+    begin,
+    draw,
+    finish,
+    played,
+    until_done,
+)
 from offnac.environments.normalised import Normalised
 from offnac.training.learn import learn_from
 from offnac.training.protocol import Protocol, Record, Run, finish_episode
@@ -32,13 +42,13 @@ def _estimate_ratios(
     reset_key, step_key, update_key = jax.random.split(key, 3)
     first = begin(environment, reset_key)
 
-    def body(episode: Episode, key: PRNGKeyArray) -> tuple[Episode, tuple[Transition, Array]]:
-        after, transition = advance(environment, behaviour, episode, key)
+    def body(episode: Episode, chance: Chance) -> tuple[Episode, tuple[Transition, Array]]:
+        after, transition = advance_by(environment, behaviour, episode, chance)
         after = after._replace(done=after.done | episode.done)
         return after, (transition, 1.0 - episode.done.astype(jnp.float32))
 
     keys = jax.random.split(step_key, protocol.ratio_steps)
-    _, (rows, weight) = jax.lax.scan(body, first, keys)
+    _, (rows, weight) = jax.lax.scan(body, first, jax.vmap(partial(draw, environment, behaviour))(keys))
     batch = protocol.as_learned(jax.tree.map(lambda leaf: leaf[:, 0], rows))
     learner, info = algorithm.estimate_ratios(learner, batch, first.observation[None], weight, update_key)
     return learner, info["w"].effective_sample_size
@@ -54,18 +64,20 @@ def _train_episode(
     """The while loop of Algorithms 1 and 2."""
     reset_key, step_key = jax.random.split(key)
 
-    def body(carry: tuple[State, Episode]) -> tuple[State, Episode]:
+    def behaviour(learner: State) -> Behaviour:
+        if protocol.off_policy:
+            return Uniform(environment.spec.actions)
+        return Acting(algorithm.policy, learner.theta)
+
+    def body(carry: tuple[State, Episode], chance: Chance) -> tuple[State, Episode]:
         learner, episode = carry
-        behaviour: Behaviour = Uniform(environment.spec.actions)
-        if not protocol.off_policy:
-            behaviour = Acting(algorithm.policy, learner.theta)
-        key = jax.random.fold_in(step_key, episode.step)
-        episode, transition = advance(environment, behaviour, episode, key)
+        episode, transition = advance_by(environment, behaviour(learner), episode, chance)
         learner, _ = algorithm.update(learner, protocol.as_learned(transition))
         return learner, episode
 
     first = (learner, begin(environment, reset_key))
-    return jax.lax.while_loop(lambda carry: ~carry[1].done, body, first)
+    chance = partial(draw, environment, behaviour(learner))
+    return until_done(body, lambda carry: carry[1], chance, step_key, first)
 
 
 def _record_episode(
