@@ -19,7 +19,7 @@ from offnac.evaluation.off_policy import ope
 from offnac.logs import Log, read_log
 from offnac.logs.propensity import known_behaviour
 from offnac.presets.changes import changed
-from offnac.presets.from_log import ALGORITHMS, from_log, row_for
+from offnac.presets.from_log import ALGORITHMS, discount_for, from_log, row_for
 from offnac.provenance import device, now, versions
 from offnac.run_folder import RUN, require_seeds, require_workers
 from offnac.saved_policy import load_policy
@@ -28,6 +28,7 @@ from offnac.settings_file import read_settings
 from offnac.suggestions import did_you_mean
 from offnac.training.from_log.data import telling_rows
 from offnac.training.from_log.model import Modelled
+from offnac.training.from_log.potential import find
 from offnac.training.from_log.seeds import LearnUpdate, Report, learn_seeds
 from offnac.training.from_log.split import split
 from offnac.training.from_log.units import units
@@ -45,7 +46,7 @@ def learn(
     out: Path | str,
     seeds: int = 1,
     first_seed: int = 0,
-    gamma: float = 0.99,
+    gamma: float | None = None,
     iterations: int | None = None,
     workers: int | None = None,
     resume: bool = False,
@@ -61,9 +62,11 @@ def learn(
     ``out/policy`` is the chosen policy; ``out/seed-*`` hold each seed's chosen and last policy, its history
     and what held-out episodes say of the candidates along the way. ``columns`` are :func:`read_log`'s;
     ``track`` names where the runs are shown as they go: tensorboard, wandb, or both; ``settings`` are changes
-    of :class:`LogRow`, or a file of them. ``modelled`` is told how far the fit of a model is, which comes
-    first, and ``report`` how far each seed is.
+    of :class:`LogRow`, or a file of them. Without ``gamma`` it is 0.99, or 0.998 where rewards are progress
+    (``potential.py``). ``modelled`` is told how far the fit of a model is, which comes first, and ``report``
+    how far each seed is.
     """
+    began = time.perf_counter()
     out, stop = Path(out), stop or Event()
     require_seeds(seeds, first_seed)
     require_workers(workers)
@@ -75,11 +78,17 @@ def learn(
         run_folder.before(out, run_folder.LEARNING, {}, {}, resume)
     log = known_behaviour(log if isinstance(log, Log) else read_log(log, **columns))
     if algorithm != "bc":
-        _require_something_to_learn(log, gamma)
+        _require_something_to_learn(log)
     log_units = units(log)
     changes = None if settings is None else read_settings(settings, "learn")
-    row = changed(row_for(len(log)), changes or {}, log.spec)
-    experiment = from_log(algorithm, log.spec, log_units.reward, gamma=gamma, iterations=iterations, row=row)
+    seen, held_out = split(log)
+    potential = None if algorithm == "bc" else find(seen, held_out, log_units, stop)
+    shaped = potential is not None and potential.shaped
+    gamma = discount_for(shaped) if gamma is None else gamma
+    row = changed(row_for(len(log), shaped), changes or {}, log.spec)
+    experiment = from_log(
+        algorithm, log.spec, log_units.reward, gamma=gamma, iterations=iterations, row=row, shaped=shaped
+    )
     request = {
         "algorithm": algorithm,
         "gamma": gamma,
@@ -102,14 +111,14 @@ def learn(
         "seconds": before.get("seconds", 0.0),
     }
     files.write_json(out / RUN, record)
-    began = time.perf_counter() - record["seconds"]
-    seen, held_out = split(log)
+    began -= record["seconds"]
     try:
         with tracking.following(track, out, all_seeds, "history", record, report) as told:
             runs = learn_seeds(
                 seen,
                 held_out,
                 log_units,
+                potential,
                 experiment,
                 all_seeds,
                 out,
@@ -159,11 +168,11 @@ def _go_on(stop: Event) -> None:
         raise Stopped
 
 
-def _require_numbers(algorithm: str, gamma: float, iterations: int | None) -> None:
+def _require_numbers(algorithm: str, gamma: float | None, iterations: int | None) -> None:
     if algorithm not in ALGORITHMS:
         hint = did_you_mean(algorithm, ALGORITHMS, f"choose one of {', '.join(ALGORITHMS)}")
         raise UserError(f"learn has no algorithm '{algorithm}'; {hint}")
-    if not 0.0 < gamma < 1.0:
+    if gamma is not None and not 0.0 < gamma < 1.0:
         raise UserError(
             f"γ must lie in (0, 1), but it is {gamma}; choose --gamma between 0 and 1, both excluded"
         )
@@ -173,9 +182,9 @@ def _require_numbers(algorithm: str, gamma: float, iterations: int | None) -> No
         )
 
 
-def _require_something_to_learn(log: Log, gamma: float) -> None:
+def _require_something_to_learn(log: Log) -> None:
     """Where every decision earned the same and nothing ever ended, no policy is better than another."""
-    if not len(telling_rows(log, 1.0 / (1.0 - gamma))):
+    if not len(telling_rows(log, 1.0)):
         raise UserError(
             f"there is nothing to learn from this log: every reward in it is {float(log.rows.reward[0]):g} "
             "and no episode terminated, so that all policies are worth the same; "

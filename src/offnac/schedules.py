@@ -1,7 +1,7 @@
 """How a rate changes while learning goes on.
 
 A schedule maps the :class:`Clock` to a rate. ``Constant`` and ``Drops`` serve
-the paper's and the published settings, ``RobbinsMonro`` the theory.
+the paper's and the published settings, ``RobbinsMonro`` the theory, ``Cosine`` a fit that comes to an end.
 """
 
 from typing import NamedTuple, Protocol
@@ -48,6 +48,17 @@ class RobbinsMonro:
 
     def __call__(self, clock: Clock) -> Float[Array, ""]:
         return self.rate * (1.0 + clock.step / self.horizon) ** -self.power
+
+
+@settings
+class Cosine:
+    """rate · (1 + cos(π n / steps)) / 2: fast at first, and in the end 0, for a fit of so many steps."""
+
+    rate: float
+    steps: float
+
+    def __call__(self, clock: Clock) -> Float[Array, ""]:
+        return 0.5 * self.rate * (1.0 + jnp.cos(jnp.pi * jnp.minimum(clock.step / self.steps, 1.0)))
 
 
 @settings

@@ -49,9 +49,13 @@ class LogRow:
     """The part of the rows that is imagined: steps of π in the model."""
     depth: float = 24.0
     """Steps in the mean before a walk of π in the model begins again."""
+    anew: float = 0.0
+    """The part of the walks that begin where episodes begin."""
     model: int = 0
     """The width of its networks; 0: by the task's size."""
     model_members: int = 2
+    model_batch: int = 256
+    """Rows of a step of its fit."""
     model_passes: float = 16.0
     model_steps: int = 25
     """Of the model's fit for each iteration at most: who asks for few iterations wants a quick look."""
@@ -62,11 +66,32 @@ FEW, MANY = 22_000, 220_000
 """Rows, see ``row_for``."""
 
 
-def row_for(rows: int) -> LogRow:
+def row_for(rows: int, shaped: bool = False) -> LogRow:
     """The default for a log of so many rows. The more there are, the less the critic guesses, and the less it
-    needs to be held down."""
+    needs to be held down. Where rewards are ``shaped``, progress that cancels along the way, what is left to
+    learn is where it all leads: further ahead, in smaller steps, along a smoother direction."""
     more = min(max(rows, FEW), MANY) / FEW
-    return replace(DEFAULT, caution=DEFAULT.caution / more)
+    row = replace(DEFAULT, caution=DEFAULT.caution / more)
+    if not shaped:
+        return row
+    return replace(
+        row,
+        actor_rate=1000.0,
+        kl=1e-3,
+        value_rate=1e-3,
+        memory=0.9,
+        damping=300.0,
+        imagined=0.9,
+        depth=400.0,
+        anew=0.3,
+        model_batch=1024,
+        model_steps=70,
+    )
+
+
+def discount_for(shaped: bool) -> float:
+    """γ: a horizon of 100 decisions, of 500 where what comes soon is only progress towards what counts."""
+    return 0.998 if shaped else 0.99
 
 
 def size(spec: Spec) -> float:
@@ -75,9 +100,10 @@ def size(spec: Spec) -> float:
     return min(4.0, max(1.0, (spec.observation_size * spec.actions) ** 2 / 350.0))
 
 
-def iterations_for(spec: Spec) -> int:
-    """Steps are of one size in KL divergence, so a policy with more to decide has further to go."""
-    return round(240 * size(spec))
+def iterations_for(spec: Spec, shaped: bool = False) -> int:
+    """Steps are of one size in KL divergence, so a policy with more to decide has further to go; but where it
+    follows a model for long, it learns that model's errors in the end."""
+    return 240 if shaped else round(240 * size(spec))
 
 
 def from_log(
@@ -88,9 +114,10 @@ def from_log(
     gamma: float = 0.99,
     iterations: int | None = None,
     row: LogRow = DEFAULT,
+    shaped: bool = False,
 ) -> LogExperiment:
     """The composition for rewards of this mean size."""
-    iterations = iterations_for(spec) if iterations is None else iterations
+    iterations = iterations_for(spec, shaped) if iterations is None else iterations
     network = MLP(
         spec.observation_size,
         row.actor,
@@ -123,6 +150,7 @@ def from_log(
         spec.actions,
         row.model_members,
         (width, width),
+        row.model_batch,
         passes=row.model_passes,
         most=row.model_steps * iterations,
     )
@@ -137,6 +165,6 @@ def from_log(
             step=step,
             gamma=gamma,
         ),
-        Drawing(model, row.batch, row.ratio_rows, share, row.held_out_rows, imagined, row.depth),
+        Drawing(model, row.batch, row.ratio_rows, share, row.held_out_rows, imagined, row.depth, row.anew),
         iterations,
     )

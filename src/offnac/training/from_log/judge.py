@@ -9,7 +9,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 from numpy.typing import NDArray
 
 from offnac.actor_critic import ActorCritic
@@ -31,6 +31,8 @@ class HeldOut(NamedTuple):
     episode: Int[Array, " n"]
     """The number of each row's episode."""
     episodes: int
+    promised: Float[Array, " m"]
+    """What was taken out of the rewards, at the initial states: V + f is learned, V is judged."""
 
 
 class Judgement(NamedTuple):
@@ -44,7 +46,8 @@ class Judgement(NamedTuple):
 
 def hold_out(log: Log, units: Units, horizon: float) -> HeldOut:
     episode = jnp.asarray(padded(log.episode.astype(np.int32)))
-    return HeldOut(load(log, units, horizon), episode, log.episodes)
+    data = load(log, units, horizon)
+    return HeldOut(data, episode, log.episodes, jnp.zeros(len(data.starts)))
 
 
 def judge(
@@ -87,4 +90,4 @@ def _judge(
     delta = batch.reward + following - V(batch.observation)
     wrong = omega * delta / (rows * (1.0 - algorithm.gamma))
     by_episode = jax.ops.segment_sum(wrong, held.episode[numbers], len(held.episode))
-    return V(held.data.starts), by_episode, effective_sample_size(omega)
+    return V(held.data.starts) - held.promised, by_episode, effective_sample_size(omega)

@@ -12,19 +12,18 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from offnac.errors import Stopped
 from offnac.networks import MLP, Parameters, evaluate, initialise
 from offnac.optimisers import Adam
-from offnac.schedules import Clock, Constant, RobbinsMonro
+from offnac.schedules import Clock, Constant, Cosine
 from offnac.settings import settings, static
-from offnac.training.from_log import flags
+from offnac.training.from_log import ends, flags
 from offnac.training.from_log.data import LogData
-from offnac.training.from_log.ranges import Ranges, of_all_kinds, ranges_of, straight
-from offnac.training.from_log.units import Units
+from offnac.training.from_log.ends import Ends, known
+from offnac.training.from_log.ranges import Ranges, of_all_kinds, straight
 from offnac.training.threads import over_threads
 from offnac.transition import Transition
 
@@ -35,8 +34,6 @@ BATCHES = 128
 BEYOND = 0.05
 """How far the model goes beyond what the log holds of a number, as a share of its range."""
 SEED = 0
-NEAR = 0.02
-"""What is near to 0, in SDs."""
 
 
 Modelled = Callable[[int, int], None]
@@ -49,12 +46,8 @@ class Parts(NamedTuple):
     change: Any
     """(s, a) → s′ − s beside its straight part, mean and log SD, in units of its SD; of a flag the log odds
     in place of the mean."""
-    end: Any
-    """(s, a) → the log odds that the task ends, and the reward if it does."""
     reward: Any
-    """(s, a) → h, for a reward h(s, a) + f(s′) − f(s) if it goes on."""
-    potential: Any
-    """s → f. Rewards are often shaped by a potential; as a difference its errors cannot add up."""
+    """(s, a) → the reward if it goes on."""
 
 
 class Learner(NamedTuple):
@@ -68,6 +61,7 @@ class Learner(NamedTuple):
 class ModelState(NamedTuple):
     psi: Parts
     """The members', stacked."""
+    ended: Ends
     ranges: Ranges
 
     def members(self) -> list[Parts]:
@@ -105,9 +99,7 @@ class Model:
         known = 2 * size + self.actions
         return Parts(
             MLP(known, self.hidden, 2 * size, activation="silu"),
-            MLP(known, half, 2, activation="silu"),
             MLP(known, half, 1, activation="silu"),
-            MLP(2 * size, half, 1, activation="silu"),
         )
 
     def first(self, size: int, key: PRNGKeyArray) -> Parts:
@@ -119,7 +111,7 @@ class Model:
         """One step of Adam for each of ``count`` batches, of ``steps`` in all."""
         flat, unravel = ravel_pytree(learner.psi)
         networks = self.networks(ranges.low.size)
-        adam = Adam(RobbinsMonro(self.rate, 1.0, steps / 10.0))
+        adam = Adam(Cosine(self.rate, steps))
 
         def step(i: Int[Array, ""], carry: tuple[Parameters, Any]) -> tuple[Parameters, Any]:
             psi, optimiser = carry
@@ -133,28 +125,19 @@ class Model:
         return Learner(unravel(flat), optimiser, learner.steps + count)
 
     def loss(self, networks: Parts, psi: Parts, ranges: Ranges, batch: Transition) -> Float[Array, ""]:
-        known = self.known(ranges, batch.observation, batch.action)
+        shown = known(ranges, batch.observation, batch.action)
         moved = (batch.next_observation - batch.observation) / ranges.step
-        mean, log_sd = change(evaluate(networks.change, psi.change, known))
+        mean, log_sd = change(evaluate(networks.change, psi.change, shown))
         mean = mean + straight(ranges, batch.observation, batch.action)
-        odds, last = evaluate(networks.end, psi.end, known).T
-        going_on = earned(networks, psi, ranges, known, batch.observation, batch.next_observation)
-        reward = (batch.reward[:, None] - ranges.reward[:, 0]) / ranges.reward[:, 1]
-        missed = jnp.where(batch.terminated, last - reward[:, 1], going_on - reward[:, 0]) ** 2
-        ended = optax.sigmoid_binary_cross_entropy(odds, batch.terminated.astype(odds.dtype))
+        going_on = evaluate(networks.reward, psi.reward, shown)[:, 0]
+        earned = (batch.reward - ranges.price[batch.action]) / ranges.reward[0]
         # The likelihood, weighted by the SD: else what is nearly certain would take all the attention.
         surprise = 0.5 * ((mean - moved) * jnp.exp(-log_sd)) ** 2 + log_sd
         surprise = jax.lax.stop_gradient(jnp.exp(log_sd)) * surprise
         high = (batch.next_observation > 0.5 * (ranges.low + ranges.high)).astype(mean.dtype)
         changed = jnp.sum(jnp.where(ranges.flag, flags.surprise(mean, high, ranges.group), surprise), axis=1)
         # Where the task ended nobody asks what came after.
-        return jnp.mean(batch.continues * changed + missed + ended)
-
-    def known(
-        self, ranges: Ranges, observation: Float[Array, "n d"], action: Int[Array, " n"]
-    ) -> Float[Array, "n k"]:
-        chosen = jax.nn.one_hot(action, self.actions, dtype=observation.dtype)
-        return jnp.concatenate([seen(ranges, observation), chosen], axis=1)
+        return jnp.mean(batch.continues * (changed + (going_on - earned) ** 2))
 
     def predict(
         self,
@@ -163,15 +146,19 @@ class Model:
         action: Int[Array, "members n"],
         key: PRNGKeyArray,
     ) -> Outcome:
-        """What follows, each member's opinion of states of its own."""
+        """What follows: each member moves states of its own; what that earns, and whether it is the end, is
+        their common opinion."""
         # One by one: on a CPU many small matrix products at once are slower than each on its own.
-        given = zip(state.members(), observation, action, jax.random.split(key, self.members), strict=True)
-        outcomes = [self._outcome(state.ranges, *member) for member in given]
+        members = state.members()
+        given = zip(members, observation, action, jax.random.split(key, self.members), strict=True)
+        outcomes = [self._outcome(state.ranges, state.ended, members, *member) for member in given]
         return Outcome(*(jnp.stack(parts) for parts in zip(*outcomes, strict=True)))
 
     def _outcome(
         self,
         ranges: Ranges,
+        ended: Ends,
+        members: list[Parts],
         psi: Parts,
         observation: Float[Array, "n d"],
         action: Int[Array, " n"],
@@ -179,8 +166,8 @@ class Model:
     ) -> Outcome:
         networks = self.networks(observation.shape[1])
         end_key, flag_key, noise_key = jax.random.split(key, 3)
-        known = self.known(ranges, observation, action)
-        mean, log_sd = change(evaluate(networks.change, psi.change, known))
+        shown = known(ranges, observation, action)
+        mean, log_sd = change(evaluate(networks.change, psi.change, shown))
         mean = mean + straight(ranges, observation, action)
         tossed = jnp.where(flags.toss(mean, ranges.group, flag_key), ranges.high, ranges.low)
         noisy = mean + jnp.exp(log_sd) * jax.random.normal(noise_key, mean.shape)
@@ -188,33 +175,14 @@ class Model:
         following = jnp.clip(free, ranges.low - room, ranges.high + room)
         left = jnp.any((free != following) & ~ranges.flag, axis=1)
         following = jnp.where(ranges.flag, tossed, following)
-        odds, last = evaluate(networks.end, psi.end, known).T
+        odds, last = ended(ranges, observation, action)
+        going_on = jnp.mean(
+            jnp.stack([evaluate(networks.reward, one.reward, shown)[:, 0] for one in members]), 0
+        )
         terminated = jax.random.uniform(end_key, odds.shape) < jax.nn.sigmoid(odds)
-        going_on = earned(networks, psi, ranges, known, observation, following)
-        reward = ranges.reward[:, 0] + ranges.reward[:, 1] * jnp.stack([going_on, last], axis=1)
-        return Outcome(jnp.where(terminated, reward[:, 1], reward[:, 0]), following, terminated, left)
-
-
-def seen(ranges: Ranges, observation: Float[Array, "n d"]) -> Float[Array, "n k"]:
-    """What the networks are shown of a state: its numbers, and each of them once more with what lies around 0
-    drawn apart. To stand still or not, to touch or not, is often a matter of little."""
-    return jnp.concatenate([observation, jnp.arcsinh((observation - ranges.zero) / NEAR) / 3.0], axis=1)
-
-
-def earned(
-    networks: Parts,
-    psi: Parts,
-    ranges: Ranges,
-    known: Float[Array, "n d_a"],
-    observation: Float[Array, "n d"],
-    following: Float[Array, "n d"],
-) -> Float[Array, " n"]:
-    """The reward where the task goes on, in its units."""
-
-    def f(states: Array) -> Array:
-        return evaluate(networks.potential, psi.potential, seen(ranges, states))[:, 0]
-
-    return evaluate(networks.reward, psi.reward, known)[:, 0] + f(following) - f(observation)
+        sd, last_mean, last_sd = ranges.reward
+        reward = jnp.where(terminated, last_mean + last_sd * last, ranges.price[action] + sd * going_on)
+        return Outcome(reward, following, terminated, left)
 
 
 def change(said: Float[Array, "n k"]) -> tuple[Float[Array, "n d"], Float[Array, "n d"]]:
@@ -223,13 +191,13 @@ def change(said: Float[Array, "n k"]) -> tuple[Float[Array, "n d"], Float[Array,
     return mean, SPREAD[0] + (SPREAD[1] - SPREAD[0]) * jax.nn.sigmoid(spread)
 
 
-def fit(model: Model, data: LogData, units: Units, modelled: Modelled, stop: Event) -> ModelState:
+def fit(model: Model, data: LogData, ranges: Ranges, modelled: Modelled, stop: Event) -> ModelState:
     """The model of a log; always the same one, so that a run that goes on needs not keep it.
 
     Each member by a thread of its own. It is shown batches drawn from the log, never the log: so one
     program serves logs of every size."""
-    held = ranges_of(data, units, model.actions)
-    data = of_all_kinds(data, held)
+    ended = ends.fit(data, ranges, stop)
+    data = of_all_kinds(data, ranges)
     steps = int(min(max(model.passes * int(data.size) / model.batch, model.least), model.most))
     keys = jax.random.split(jax.random.key(SEED), model.members)
     done = [0] * model.members
@@ -240,7 +208,7 @@ def fit(model: Model, data: LogData, units: Units, modelled: Modelled, stop: Eve
 
     def more(i: int, learner: Learner, start: int, count: int) -> Learner:
         rows = _draw(model, data, jax.random.fold_in(keys[i], start))
-        return _learn(model, learner, held, rows, count, steps)
+        return _learn(model, learner, ranges, rows, count, steps)
 
     def member(i: int) -> Parts:
         learner = begun[i]
@@ -256,7 +224,7 @@ def fit(model: Model, data: LogData, units: Units, modelled: Modelled, stop: Eve
     begun = [begin(i) for i in range(model.members)]
     more(0, begun[0], 0, 0)  # compiles once what every thread would compile for itself
     members = over_threads(member, range(model.members), model.members, stop)
-    return ModelState(jax.tree.map(lambda *leaves: jnp.stack(leaves), *members), held)
+    return ModelState(jax.tree.map(lambda *leaves: jnp.stack(leaves), *members), ended, ranges)
 
 
 @partial(jax.jit, static_argnames="size")

@@ -16,6 +16,7 @@ from offnac.settings import settings, static
 from offnac.training.from_log import imagine
 from offnac.training.from_log.data import LogData
 from offnac.training.from_log.model import Model, ModelState
+from offnac.training.from_log.potential import Potential
 from offnac.training.learn import update_over
 from offnac.transition import Spec, Transition
 
@@ -42,7 +43,9 @@ class Drawing:
     imagined: float = static(default=0.5)
     """The part of the rows that is imagined, steps of π in the model; 0 to learn from the log alone."""
     depth: float = 24.0
-    """Steps in the mean before a walk of π in the model begins again at a recorded state."""
+    """Steps in the mean before a walk of π in the model begins again."""
+    anew: float = 0.0
+    """The part of the walks that begin where episodes begin; the others begin at recorded states."""
 
     @property
     def walks(self) -> int:
@@ -50,17 +53,27 @@ class Drawing:
         return -(-int(self.imagined * self.batch) // (STEPS * self.model.members))
 
     def imagine(
-        self, source: "Source", policy: SoftmaxPolicy, run: "LogRun", key: PRNGKeyArray
+        self, source: "Source", policy: SoftmaxPolicy, gamma: float, run: "LogRun", key: PRNGKeyArray
     ) -> tuple[Float[Array, "members walks d"], Transition | None]:
         """What π meets next on its walks in the model, which began at recorded states."""
-        if source.model is None:
+        if source.model is None or source.potential is None:
             return run.walks, None
         start_key, model_key = jax.random.split(key)
         shape = (STEPS + 1, self.model.members, self.walks)
-        begun = source.log.draw(math.prod(shape), self.share, start_key).observation.reshape(*shape, -1)
+        begun = self.begin(source.log, math.prod(shape), start_key).reshape(*shape, -1)
         walks = jnp.where(run.iteration == 0, begun[0], run.walks)
         theta, chance = run.learner.theta, 1.0 / self.depth
-        return imagine.rows(self.model, source.model, policy, theta, walks, begun[1:], chance, model_key)
+        walks, rows = imagine.rows(
+            self.model, source.model, policy, theta, walks, begun[1:], chance, model_key
+        )
+        return walks, source.potential.discounted(rows, gamma)
+
+    def begin(self, log: LogData, count: int, key: PRNGKeyArray) -> Float[Array, "count d"]:
+        """States that walks begin at."""
+        row_key, start_key, which_key = jax.random.split(key, 3)
+        recorded = log.draw(count, self.share, row_key).observation
+        first = log.starts[jax.random.randint(start_key, (count,), 0, log.starts_size)]
+        return jnp.where(jax.random.uniform(which_key, (count, 1)) < self.anew, first, recorded)
 
     def draw(self, log: LogData, imagined: Transition | None, rows: int, key: PRNGKeyArray) -> Transition:
         """Rows of the log and imagined ones, in their shares and in no order."""
@@ -78,6 +91,8 @@ class Source(NamedTuple):
 
     log: LogData
     model: ModelState | None = None
+    potential: Potential | None = None
+    """What has been taken out of the log's rewards, and of the model's."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +158,8 @@ def iteration(
     source: Source, algorithm: ActorCritic, drawing: Drawing, every: Int[Array, ""] | int, run: LogRun
 ) -> tuple[LogRun, LogRecord]:
     key, data = jax.random.fold_in(run.key, run.iteration), source.log
-    walks, imagined = drawing.imagine(source, algorithm.policy, run, jax.random.fold_in(key, IMAGINE))
+    imagine_key = jax.random.fold_in(key, IMAGINE)
+    walks, imagined = drawing.imagine(source, algorithm.policy, algorithm.gamma, run, imagine_key)
     draw = partial(drawing.draw, data, imagined)
     learner, effective_sample_size = update_over(
         draw, data.initial, algorithm, run.learner, drawing.batch, drawing.ratio_rows, key

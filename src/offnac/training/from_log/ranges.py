@@ -16,6 +16,8 @@ from offnac.transition import Transition
 MOST_ROWS = 1 << 18
 """That the straight part is fitted to."""
 RIDGE = 1e-5
+NEAR = 0.02
+"""What is near to 0, in SDs."""
 
 
 class Ranges(NamedTuple):
@@ -33,8 +35,10 @@ class Ranges(NamedTuple):
     """The SD of s′ − s."""
     straight: Float[Array, "actions k d"]
     """s′ − s as a linear function of s and 1, for each action, in units of ``step``."""
-    reward: Float[Array, "2 2"]
-    """Mean and SD of the rewards, of rows after which the task goes on and of those where it ends."""
+    price: Float[Array, " actions"]
+    """What each action earns in the mean where the task goes on."""
+    reward: Float[Array, " 3"]
+    """The SD of the rewards around that, and mean and SD of those with which the task ends."""
 
 
 def ranges_of(data: LogData, units: Units, actions: int) -> Ranges:
@@ -46,8 +50,7 @@ def ranges_of(data: LogData, units: Units, actions: int) -> Ranges:
     moved = (rows.next_observation - rows.observation)[~rows.terminated]
     step = moved.std(axis=0, dtype=np.float64) if len(moved) else np.ones(states.shape[1])
     step = np.maximum(step, 1e-6)
-    kinds = [rows.reward[~rows.terminated], rows.reward[rows.terminated]]
-    return Ranges(
+    found = Ranges(
         jnp.asarray(-units.mean / units.scale),
         jnp.asarray(low),
         jnp.asarray(high),
@@ -55,7 +58,26 @@ def ranges_of(data: LogData, units: Units, actions: int) -> Ranges:
         jnp.asarray(flags.groups(states == high, flag & (low < high))),
         jnp.asarray(step, jnp.float32),
         jnp.asarray(_straight(rows, actions, step) * ~flag, jnp.float32),
-        jnp.asarray([_mean_and_sd(kind) for kind in kinds], jnp.float32),
+        jnp.zeros(actions),
+        jnp.ones(3),
+    )
+    return of_rewards(found, data)
+
+
+def of_rewards(ranges: Ranges, data: LogData) -> Ranges:
+    """The same for rewards that have been changed."""
+    size, actions = int(data.size), len(ranges.price)
+    reward, ended, action = (
+        np.asarray(column[:size]) for column in (data.rows.reward, data.rows.terminated, data.rows.action)
+    )
+    taken = [reward[~ended & (action == a)] for a in range(actions)]
+    usual = reward[~ended].mean(dtype=np.float64) if (~ended).any() else 0.0
+    price = np.array([one.mean(dtype=np.float64) if len(one) else usual for one in taken])
+    _, sd = _mean_and_sd((reward - price[action])[~ended])
+    sd = max(sd, 1e-3 * float(np.abs(price).max()))
+    return ranges._replace(
+        price=jnp.asarray(price, jnp.float32),
+        reward=jnp.asarray([sd, *_mean_and_sd(reward[ended])], jnp.float32),
     )
 
 
@@ -79,6 +101,12 @@ def _mean_and_sd(rewards: Any) -> tuple[float, float]:
         return 0.0, 1.0
     mean = float(rewards.mean(dtype=np.float64))
     return mean, max(float(rewards.std(dtype=np.float64)), 1e-3 * abs(mean), 1e-6)
+
+
+def seen(zero: Float[Array, " d"], observation: Float[Array, "n d"]) -> Float[Array, "n k"]:
+    """What networks are shown of a state: its numbers, and each of them once more with what lies around 0
+    drawn apart. To stand still or not, to touch or not, is often a matter of little."""
+    return jnp.concatenate([observation, jnp.arcsinh((observation - zero) / NEAR) / 3.0], axis=1)
 
 
 def straight(

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any, NamedTuple
@@ -14,11 +15,13 @@ from offnac.training import checkpoint
 from offnac.training.checkpoint import Columns
 from offnac.training.from_log import program
 from offnac.training.from_log.choose import choose
-from offnac.training.from_log.data import load
+from offnac.training.from_log.data import LogData, load
 from offnac.training.from_log.folder import LearnFolder
 from offnac.training.from_log.judge import HeldOut, hold_out, judge
 from offnac.training.from_log.model import Modelled, fit
+from offnac.training.from_log.potential import Potential, over_rows
 from offnac.training.from_log.program import Candidate, LogExperiment, LogRun, Source
+from offnac.training.from_log.ranges import of_rewards, ranges_of
 from offnac.training.from_log.units import Units
 from offnac.training.threads import over_threads
 from offnac.transition import Spec
@@ -61,6 +64,7 @@ def learn_seeds(
     seen: Log,
     held_out: Log,
     units: Units,
+    potential: Potential | None,
     experiment: LogExperiment,
     seeds: Sequence[int],
     out: Path,
@@ -76,21 +80,46 @@ def learn_seeds(
     finished = [result for seed in seeds if (result := LearnFolder(out, seed).result()) is not None]
     if len(finished) == len(seeds):
         return finished
-    horizon, drawing = 1.0 / (1.0 - float(experiment.algorithm.gamma)), experiment.drawing
+    horizon = 1.0 / (1.0 - float(experiment.algorithm.gamma))
     data = load(seen, units, horizon)
-    model = fit(drawing.model, data, units, modelled, stop) if drawing.imagined else None
+    source, held = prepare(
+        data, hold_out(held_out, units, horizon), units, potential, experiment, modelled, stop
+    )
     task = _Task(
         experiment,
         units,
         seen.spec,
-        Source(data, model),
-        hold_out(held_out, units, horizon),
+        source,
+        held,
         out,
         report,
         stop,
         provenance,
     )
     return over_threads(lambda seed: _learn_seed(task, seed), seeds, workers, stop)
+
+
+def prepare(
+    data: LogData,
+    held: HeldOut,
+    units: Units,
+    potential: Potential | None,
+    experiment: LogExperiment,
+    modelled: Modelled,
+    stop: Event,
+) -> tuple[Source, HeldOut]:
+    """The log with the potential taken out of its rewards, and a model of the rest."""
+    drawing, gamma = experiment.drawing, float(experiment.algorithm.gamma)
+    if potential is None:
+        return Source(data), held
+    ranges = ranges_of(data, units, drawing.model.actions)
+    data, judged = (over_rows(one, potential.taken_out) for one in (data, held.data))
+    model = None
+    if drawing.imagined:
+        model = fit(drawing.model, data, of_rewards(ranges, data), modelled, stop)
+    discounted = partial(potential.discounted, gamma=gamma)
+    data, judged = (over_rows(one, discounted) for one in (data, judged))
+    return Source(data, model, potential), held._replace(data=judged, promised=potential(judged.starts))
 
 
 def _learn_seed(task: _Task, seed: int) -> dict[str, Any]:

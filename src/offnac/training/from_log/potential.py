@@ -1,0 +1,171 @@
+"""What rewards are shaped by: a potential f, learned from the log, for r ≈ b(a) + f(s′) − f(s).
+
+Rewards are often progress: what a state is worth after a step less what it was worth before. Such rewards
+are large, and cancel along the way; a critic that must find V amid them sees little else. V + f changes
+slowly where V does not. So learning takes the potential out: r − γ c f(s′) + f(s) has the same policies, the
+same advantages, and V + f for its values (Ng, Harada and Russell 1999), whatever f is; a poor one costs
+nothing but its benefit.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from threading import Event
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from offnac.errors import Stopped
+from offnac.logs.log import Log
+from offnac.networks import MLP, Parameters, evaluate, initialise
+from offnac.optimisers import Adam
+from offnac.schedules import Clock, Cosine
+from offnac.training.from_log.data import LogData, load
+from offnac.training.from_log.ranges import Ranges, of_all_kinds, ranges_of, seen
+from offnac.training.from_log.units import Units
+from offnac.transition import Transition
+
+HIDDEN = (64, 64)
+BATCH = 1024
+PASSES, LEAST, MOST = 40.0, 1000, 20_000
+"""How often it looks at each row of the log, as far as that takes as many steps as these."""
+ROWS = 1 << 20
+"""Rows of a log that it is found in."""
+HORIZON = 100.0
+"""Steps before an end that count as telling ones."""
+SHAPED = 0.05
+"""The part of the rewards' variance that may be left where they count as shaped."""
+SHARE = 0.5
+"""The part of the rows that is drawn from all kinds alike."""
+RATE = 6e-3
+AT_A_TIME = 1000
+SEED = 0x907E
+PIECE = 1 << 18
+"""Rows that f is computed of at a time."""
+
+
+class Potential(NamedTuple):
+    psi: Parameters
+    zero: Float[Array, " d"]
+    """What 0 is in the log's units."""
+    unit: Float[Array, ""]
+    level: Float[Array, ""]
+    """Of the network at the initial states, so that f is 0 there in the mean: V + f is worth what V is."""
+    left: Float[Array, ""]
+    """The part of the rewards' variance that neither it nor the action explains, in held-out episodes."""
+
+    @property
+    def shaped(self) -> bool:
+        """Whether rewards are progress, and little else."""
+        return float(self.left) < SHAPED
+
+    def __call__(self, observation: Float[Array, "n d"]) -> Float[Array, " n"]:
+        """f, in the currency of the rewards."""
+        return self.unit * (_network(self.psi, self.zero, observation) - self.level)
+
+    def taken_out(self, rows: Transition) -> Transition:
+        """The rows without f(s′) − f(s) in their rewards: what a model is to foresee."""
+        progress = self(rows.next_observation) - self(rows.observation)
+        return rows._replace(reward=rows.reward - rows.continues * progress)
+
+    def discounted(self, rows: Transition, gamma: float) -> Transition:
+        """Such rows, as they are learned from: where γ < 1, f(s′) counts less than f(s), and not at all where
+        the task ends."""
+        kept = (1.0 - gamma) * self(rows.next_observation)
+        given = jnp.where(rows.continues > 0, kept, self(rows.observation))
+        return rows._replace(reward=rows.reward + given)
+
+
+def _mlp(size: int) -> MLP:
+    return MLP(2 * size, HIDDEN, 1, activation="silu")
+
+
+def _network(
+    psi: Parameters, zero: Float[Array, " d"], observation: Float[Array, "n d"]
+) -> Float[Array, " n"]:
+    return evaluate(_mlp(zero.size), psi, seen(zero, observation))[:, 0]
+
+
+def find(log: Log, held_out: Log, units: Units, stop: Event) -> Potential:
+    """The potential of a log; 0 where no reward differs from another before the end."""
+    data = load(log.keep(np.arange(len(log)) < ROWS), units, HORIZON)
+    ranges = ranges_of(data, units, log.spec.actions)
+    data = of_all_kinds(data, ranges)
+    unit, key = ranges.reward[0], jax.random.key(SEED)
+    psi, price = initialise(_mlp(len(ranges.zero)), key), jnp.zeros(log.spec.actions)
+    if float(unit) <= 1.01e-3 * max(float(jnp.abs(ranges.price).max()), 1e-3):
+        return Potential(jnp.zeros_like(psi), ranges.zero, unit, jnp.zeros(()), jnp.ones(()))
+    steps = int(min(max(PASSES * int(data.size) / BATCH, LEAST), MOST))
+    optimiser = (_adam(steps).init(psi), _adam(steps).init(price))
+    for start in range(0, steps, AT_A_TIME):
+        if stop.is_set():
+            raise Stopped
+        end = min(start + AT_A_TIME, steps)
+        psi, price, optimiser = _learn(data, ranges, psi, price, optimiser, start, end, steps, key)
+    level = jnp.mean(_network(psi, ranges.zero, data.starts[: int(data.starts_size)]))
+    found = Potential(psi, ranges.zero, unit, level, jnp.ones(()))
+    return found._replace(left=jnp.float32(_left(found, held_out, units)))
+
+
+def _left(found: Potential, held_out: Log, units: Units) -> float:
+    """What is left of the variance in some held-out episodes."""
+    data = load(held_out.keep(np.arange(len(held_out)) < ROWS), units, HORIZON)
+    goes_on = ~np.asarray(data.rows.terminated) & (np.arange(len(data.rows.action)) < int(data.size))
+    reward = np.asarray(data.rows.reward, np.float64)[goes_on]
+    rest = np.asarray(over_rows(data, found.taken_out).rows.reward, np.float64)[goes_on]
+    action = np.asarray(data.rows.action)[goes_on]
+    if not len(reward) or not reward.var():
+        return 1.0
+    for taken in np.unique(action):
+        rest[action == taken] -= rest[action == taken].mean()
+    return float(rest.var() / reward.var())
+
+
+def _adam(steps: int) -> Adam:
+    return Adam(Cosine(RATE, steps))
+
+
+@jax.jit
+def _learn(
+    data: LogData,
+    ranges: Ranges,
+    psi: Parameters,
+    price: Float[Array, " actions"],
+    optimiser: tuple[Any, Any],
+    start: int,
+    end: int,
+    steps: int,
+    key: PRNGKeyArray,
+) -> Any:
+    adam = _adam(steps)
+
+    def loss(psi: Parameters, price: Array, rows: Transition) -> Float[Array, ""]:
+        f = partial(_network, psi, ranges.zero)
+        found = price[rows.action] + f(rows.next_observation) - f(rows.observation)
+        return jnp.mean(
+            rows.continues * ((rows.reward - ranges.price[rows.action]) / ranges.reward[0] - found) ** 2
+        )
+
+    def step(i: Array, carry: Any) -> Any:
+        psi, price, (first, second) = carry
+        rows = data.draw(BATCH, SHARE, jax.random.fold_in(key, i))
+        of_psi, of_price = jax.grad(loss, (0, 1))(psi, price, rows)
+        clock = Clock.start()._replace(step=i)
+        first, move = adam.update(first, -of_psi, clock)
+        second, raise_ = adam.update(second, -of_price, clock)
+        return psi + move, price + raise_, (first, second)
+
+    return jax.lax.fori_loop(start, end, step, (psi, price, optimiser))
+
+
+def over_rows(data: LogData, change: Callable[[Transition], Transition]) -> LogData:
+    """The log with its rewards changed, some rows at a time: there may be millions."""
+    changed = jax.jit(lambda rows: change(rows).reward)
+
+    def piece(first: int) -> Array:
+        return changed(jax.tree.map(lambda column: column[first : first + PIECE], data.rows))
+
+    pieces = [piece(first) for first in range(0, len(data.rows.action), PIECE)]
+    return data._replace(rows=data.rows._replace(reward=jnp.concatenate(pieces)))
