@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from offnac.errors import UserError
-from offnac.schedules import Clock, Constant, Drops, RobbinsMonro, require_two_timescales
+from offnac.schedules import Clock, Constant, Cosine, Drops, RobbinsMonro, require_two_timescales
 
 
 def clock(step=0.0, best=-np.inf):
@@ -21,6 +21,11 @@ def test_robbins_monro_is_the_formula():
     alpha = RobbinsMonro(0.5, power=0.7, horizon=100.0)
     n = np.array([0, 1, 100, 10_000])
     np.testing.assert_allclose([alpha(clock(i)) for i in n], 0.5 * (1 + n / 100) ** -0.7, rtol=1e-6)
+
+
+def test_a_cosine_begins_at_its_rate_and_ends_at_0():
+    rate = Cosine(0.2, steps=100.0)
+    np.testing.assert_allclose([rate(clock(i)) for i in (0, 50, 100, 150)], [0.2, 0.1, 0.0, 0.0], atol=1e-7)
 
 
 def test_one_over_t_plus_t0():

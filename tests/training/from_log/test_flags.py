@@ -65,7 +65,7 @@ def test_a_finite_mdp_is_modelled_by_its_transition_probabilities():
     data = load(log, scale, horizon=10)
     assert ranges_of(data, scale, ACTIONS).group.tolist() == [0] * STATES
     model, draws = Model(ACTIONS, 1, (32, 32), batch=128, least=2000), 2000
-    model_state = fit(model, data, scale, lambda done, of: None, Event())
+    model_state = fit(model, data, ranges_of(data, scale, ACTIONS), lambda done, of: None, Event())
     every = np.tile(np.repeat(np.arange(STATES), ACTIONS), draws)
     observation = (shown[every] - scale.mean) / scale.scale
     done = jnp.tile(jnp.arange(ACTIONS), STATES * draws)

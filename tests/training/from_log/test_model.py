@@ -55,7 +55,8 @@ def log():
 def known(log):
     scale = units(log)
     data = load(log, scale, horizon=10)
-    return scale, data, fit(MODEL, data, scale, lambda done, of: None, Event())
+    ranges = ranges_of(data, scale, 2)
+    return scale, data, fit(MODEL, data, ranges, lambda done, of: None, Event())
 
 
 def scaled(known, places):
@@ -66,7 +67,8 @@ def scaled(known, places):
 def test_ranges_know_flags_and_rewards_of_both_kinds(known):
     found = ranges_of(known[1], known[0], 2)
     assert found.flag.tolist() == [False, True]
-    np.testing.assert_allclose(found.reward[:, 0], [0.5, -5.0], atol=0.05)
+    np.testing.assert_allclose(found.price, [0.0, 1.0], atol=0.05)
+    np.testing.assert_allclose(found.reward[1], -5.0, atol=0.05)
 
 
 def test_a_model_foresees_moves_ends_and_rewards(known):

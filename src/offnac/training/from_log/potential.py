@@ -95,7 +95,7 @@ def find(log: Log, held_out: Log, units: Units, stop: Event) -> Potential:
     data = of_all_kinds(data, ranges)
     unit, key = ranges.reward[0], jax.random.key(SEED)
     psi, price = initialise(_mlp(len(ranges.zero)), key), jnp.zeros(log.spec.actions)
-    if float(unit) <= 1.01e-3 * max(float(jnp.abs(ranges.price).max()), 1e-3):
+    if float(unit) <= 1.01 * max(1e-3 * float(jnp.abs(ranges.price).max()), 1e-6):  # see ranges.of_rewards
         return Potential(jnp.zeros_like(psi), ranges.zero, unit, jnp.zeros(()), jnp.ones(()))
     steps = int(min(max(PASSES * int(data.size) / BATCH, LEAST), MOST))
     optimiser = (_adam(steps).init(psi), _adam(steps).init(price))
