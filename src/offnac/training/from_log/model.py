@@ -12,18 +12,18 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from offnac.errors import Stopped
 from offnac.networks import MLP, Parameters, evaluate, initialise
 from offnac.optimisers import Adam
-from offnac.schedules import Clock, Constant, Cosine
+from offnac.schedules import Clock, Constant, RobbinsMonro
 from offnac.settings import settings, static
-from offnac.training.from_log import ends, flags
+from offnac.training.from_log import flags
 from offnac.training.from_log.data import LogData
-from offnac.training.from_log.ends import Ends, known
-from offnac.training.from_log.ranges import Ranges, of_all_kinds, straight
+from offnac.training.from_log.ranges import Ranges, of_all_kinds, seen, straight
 from offnac.training.threads import over_threads
 from offnac.transition import Transition
 
@@ -46,8 +46,10 @@ class Parts(NamedTuple):
     change: Any
     """(s, a) → s′ − s beside its straight part, mean and log SD, in units of its SD; of a flag the log odds
     in place of the mean."""
+    end: Any
+    """(s, a) → the log odds that the task ends, and the reward if it does."""
     reward: Any
-    """(s, a) → the reward if it goes on."""
+    """(s, a) → the reward if it goes on, beside what the action earns in the mean."""
 
 
 class Learner(NamedTuple):
@@ -61,7 +63,6 @@ class Learner(NamedTuple):
 class ModelState(NamedTuple):
     psi: Parts
     """The members', stacked."""
-    ended: Ends
     ranges: Ranges
 
     def members(self) -> list[Parts]:
@@ -99,6 +100,7 @@ class Model:
         known = 2 * size + self.actions
         return Parts(
             MLP(known, self.hidden, 2 * size, activation="silu"),
+            MLP(known, half, 2, activation="silu"),
             MLP(known, half, 1, activation="silu"),
         )
 
@@ -111,7 +113,7 @@ class Model:
         """One step of Adam for each of ``count`` batches, of ``steps`` in all."""
         flat, unravel = ravel_pytree(learner.psi)
         networks = self.networks(ranges.low.size)
-        adam = Adam(Cosine(self.rate, steps))
+        adam = Adam(RobbinsMonro(self.rate, 1.0, steps / 10.0))
 
         def step(i: Int[Array, ""], carry: tuple[Parameters, Any]) -> tuple[Parameters, Any]:
             psi, optimiser = carry
@@ -125,19 +127,30 @@ class Model:
         return Learner(unravel(flat), optimiser, learner.steps + count)
 
     def loss(self, networks: Parts, psi: Parts, ranges: Ranges, batch: Transition) -> Float[Array, ""]:
-        shown = known(ranges, batch.observation, batch.action)
+        shown = self.known(ranges, batch.observation, batch.action)
         moved = (batch.next_observation - batch.observation) / ranges.step
         mean, log_sd = change(evaluate(networks.change, psi.change, shown))
         mean = mean + straight(ranges, batch.observation, batch.action)
+        odds, last = evaluate(networks.end, psi.end, shown).T
         going_on = evaluate(networks.reward, psi.reward, shown)[:, 0]
-        earned = (batch.reward - ranges.price[batch.action]) / ranges.reward[0]
+        sd, last_mean, last_sd = ranges.reward
+        earned = (batch.reward - ranges.price[batch.action]) / sd
+        told = (batch.reward - last_mean) / last_sd
+        missed = jnp.where(batch.terminated, last - told, going_on - earned) ** 2
+        ended = optax.sigmoid_binary_cross_entropy(odds, batch.terminated.astype(odds.dtype))
         # The likelihood, weighted by the SD: else what is nearly certain would take all the attention.
         surprise = 0.5 * ((mean - moved) * jnp.exp(-log_sd)) ** 2 + log_sd
         surprise = jax.lax.stop_gradient(jnp.exp(log_sd)) * surprise
         high = (batch.next_observation > 0.5 * (ranges.low + ranges.high)).astype(mean.dtype)
         changed = jnp.sum(jnp.where(ranges.flag, flags.surprise(mean, high, ranges.group), surprise), axis=1)
         # Where the task ended nobody asks what came after.
-        return jnp.mean(batch.continues * (changed + (going_on - earned) ** 2))
+        return jnp.mean(batch.continues * changed + missed + ended)
+
+    def known(
+        self, ranges: Ranges, observation: Float[Array, "n d"], action: Int[Array, " n"]
+    ) -> Float[Array, "n k"]:
+        chosen = jax.nn.one_hot(action, self.actions, dtype=observation.dtype)
+        return jnp.concatenate([seen(ranges.zero, observation), chosen], axis=1)
 
     def predict(
         self,
@@ -146,18 +159,17 @@ class Model:
         action: Int[Array, "members n"],
         key: PRNGKeyArray,
     ) -> Outcome:
-        """What follows: each member moves states of its own; what that earns, and whether it is the end, is
-        their common opinion."""
+        """What follows, each member's opinion of states of its own; what that earns is their common one, for
+        its errors add up."""
         # One by one: on a CPU many small matrix products at once are slower than each on its own.
         members = state.members()
         given = zip(members, observation, action, jax.random.split(key, self.members), strict=True)
-        outcomes = [self._outcome(state.ranges, state.ended, members, *member) for member in given]
+        outcomes = [self._outcome(state.ranges, members, *member) for member in given]
         return Outcome(*(jnp.stack(parts) for parts in zip(*outcomes, strict=True)))
 
     def _outcome(
         self,
         ranges: Ranges,
-        ended: Ends,
         members: list[Parts],
         psi: Parts,
         observation: Float[Array, "n d"],
@@ -166,7 +178,7 @@ class Model:
     ) -> Outcome:
         networks = self.networks(observation.shape[1])
         end_key, flag_key, noise_key = jax.random.split(key, 3)
-        shown = known(ranges, observation, action)
+        shown = self.known(ranges, observation, action)
         mean, log_sd = change(evaluate(networks.change, psi.change, shown))
         mean = mean + straight(ranges, observation, action)
         tossed = jnp.where(flags.toss(mean, ranges.group, flag_key), ranges.high, ranges.low)
@@ -175,7 +187,7 @@ class Model:
         following = jnp.clip(free, ranges.low - room, ranges.high + room)
         left = jnp.any((free != following) & ~ranges.flag, axis=1)
         following = jnp.where(ranges.flag, tossed, following)
-        odds, last = ended(ranges, observation, action)
+        odds, last = evaluate(networks.end, psi.end, shown).T
         going_on = jnp.mean(
             jnp.stack([evaluate(networks.reward, one.reward, shown)[:, 0] for one in members]), 0
         )
@@ -196,7 +208,6 @@ def fit(model: Model, data: LogData, ranges: Ranges, modelled: Modelled, stop: E
 
     Each member by a thread of its own. It is shown batches drawn from the log, never the log: so one
     program serves logs of every size."""
-    ended = ends.fit(data, ranges, stop)
     data = of_all_kinds(data, ranges)
     steps = int(min(max(model.passes * int(data.size) / model.batch, model.least), model.most))
     keys = jax.random.split(jax.random.key(SEED), model.members)
@@ -224,7 +235,7 @@ def fit(model: Model, data: LogData, ranges: Ranges, modelled: Modelled, stop: E
     begun = [begin(i) for i in range(model.members)]
     more(0, begun[0], 0, 0)  # compiles once what every thread would compile for itself
     members = over_threads(member, range(model.members), model.members, stop)
-    return ModelState(jax.tree.map(lambda *leaves: jnp.stack(leaves), *members), ended, ranges)
+    return ModelState(jax.tree.map(lambda *leaves: jnp.stack(leaves), *members), ranges)
 
 
 @partial(jax.jit, static_argnames="size")
