@@ -22,6 +22,7 @@ from offnac.environments import exact
 from offnac.environments.tabular import chain
 from offnac.logs import propensity
 from offnac.presets.from_log import DEFAULT, LogRow, row_for
+from offnac.training.from_log import potential
 
 from .logs.damage import Damaged, damaged_logs
 
@@ -44,7 +45,9 @@ NO_AUDIT = {"verdict": None, "reasons": [], "policy": {"histogram": None}}
 @pytest.fixture
 def small(monkeypatch):
     """The same composition, with less of everything."""
-    monkeypatch.setattr(learning, "row_for", lambda rows: SMALL)
+    monkeypatch.setattr(learning, "row_for", lambda rows, shaped: SMALL)
+    monkeypatch.setattr(potential, "LEAST", 20)
+    monkeypatch.setattr(potential, "MOST", 20)
 
 
 @pytest.fixture

@@ -85,7 +85,7 @@ def row_for(rows: int, shaped: bool = False) -> LogRow:
         depth=400.0,
         anew=0.3,
         model_batch=1024,
-        model_steps=70,
+        model_steps=52,
     )
 
 
@@ -103,7 +103,7 @@ def size(spec: Spec) -> float:
 def iterations_for(spec: Spec, shaped: bool = False) -> int:
     """Steps are of one size in KL divergence, so a policy with more to decide has further to go; but where it
     follows a model for long, it learns that model's errors in the end."""
-    return 240 if shaped else round(240 * size(spec))
+    return 320 if shaped else round(240 * size(spec))
 
 
 def from_log(

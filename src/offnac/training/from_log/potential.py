@@ -29,7 +29,7 @@ from offnac.transition import Transition
 
 HIDDEN = (64, 64)
 BATCH = 1024
-PASSES, LEAST, MOST = 40.0, 1000, 20_000
+PASSES, LEAST, MOST = 40.0, 300, 20_000
 """How often it looks at each row of the log, as far as that takes as many steps as these."""
 ROWS = 1 << 20
 """Rows of a log that it is found in."""
