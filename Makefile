@@ -143,15 +143,16 @@ clean:  ## remove caches, builds and out/run (.venv stays: rm -rf .venv removes 
 	@rm -rf .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist out/run
 	@find benchmarks docs src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# What offnac needs to run; its tools come on top where a target needs them. Bytecode is written at first use.
+# What offnac needs to run; its tools come on top where a target needs them. Bytecode is written at first use. The locks
+# name every package, so nothing is left to resolve: a release newer than a lock can change nothing.
 $(READY): pyproject.toml requirements-run.lock
 	@echo "Setting up $(VENV) from requirements-run.lock (a minute or two the first time) ..."
 	@$(call make_venv,$(VENV))
-	@$(PY) -m pip $(QUIET) install --no-compile --require-hashes --requirement requirements-run.lock
+	@$(PY) -m pip $(QUIET) install --no-compile --no-deps --require-hashes --requirement requirements-run.lock
 	@$(PY) -m pip $(QUIET) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(STAMP): $(READY) requirements.lock
 	@echo "Adding the tools of requirements.lock ..."
-	@$(PY) -m pip $(QUIET) install --no-compile --require-hashes --requirement requirements.lock
+	@$(PY) -m pip $(QUIET) install --no-compile --no-deps --require-hashes --requirement requirements.lock
 	@touch $@
