@@ -262,7 +262,7 @@ def learned() -> str:
                 else []
             ),
             *(provenance(task) for task in found[:1]),
-            *(f"Seconds of {task['environment']}: on {task['machine']}." for task in found),
+            *(f"{task['environment']}: {task['date'][:10]}, seconds on {task['machine']}." for task in found),
             "Regenerate with `make bench-learn docs`; every seed is in [results/learn](../results/learn). How it works:",
             "[learn.md](learn.md).",
             "",
