@@ -14,7 +14,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # From the bottom up: a module may import its own layer and those before it.
 LAYERS = (
-    "compile_cache errors extras files processes provenance spaces suggestions "
+    "claims compile_cache errors extras files processes provenance spaces suggestions "
     "settings schedules optimisers transition networks policy compatible",
     "ratios critics directions steps",
     "agent behaviour environments saved_policy actor_critic",

@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+import jax
 import numpy as np
 
 from offnac import environments, files, presets, run_folder, tracking
@@ -33,6 +34,8 @@ from offnac.transition import Spec
 from offnac.workers import train_in_processes
 
 RUN = run_folder.RUN
+LONG = 10_000_000
+"""Training steps at most, of all seeds, from which on JAX-native ones are trained in processes."""
 
 
 def train(
@@ -160,9 +163,12 @@ def _train(
     report: Report,
     stop: Event,
 ) -> list[dict[str, Any]]:
-    if not is_native(task) and min(workers, len(seeds)) > 1 and found_anywhere(request["environment"]):
-        groups = [group.tolist() for group in np.array_split(seeds, min(workers, len(seeds)))]
+    processes = min(workers, len(seeds))
+    if processes > 1 and not is_native(task) and found_anywhere(request["environment"]):
+        groups = [group.tolist() for group in np.array_split(seeds, processes)]
         return train_in_processes(out, groups, report, stop)
+    if processes > 1 and is_native(task) and _is_long(task, experiment, len(seeds)):
+        return train_in_processes(out, [seeds] * processes, report, stop)
     return train_seeds(
         task,
         experiment,
@@ -174,6 +180,12 @@ def _train(
         stop=stop,
         provenance={"request": request},
     )
+
+
+def _is_long(task: Environment, experiment: Experiment, seeds: int) -> bool:
+    """Whether processes, which take seconds to begin, are worth it; a GPU does all seeds in one."""
+    at_most = seeds * experiment.episodes * int(task.max_steps)
+    return at_most >= LONG and jax.default_backend() == "cpu"
 
 
 def evaluate(

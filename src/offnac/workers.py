@@ -1,5 +1,10 @@
-"""Groups of seeds trained side by side, each in a process of its own (:mod:`offnac.worker`)."""
+"""Seeds trained side by side in processes (:mod:`offnac.worker`).
 
+Threads would share two things: Python's lock, which host simulators hold, and XLA's pool of threads, where
+the steps of small programs that run at the same time wait for each other.
+"""
+
+import os
 import signal
 import subprocess
 import sys
@@ -18,15 +23,22 @@ from offnac.training.seed_folder import SeedFolder
 def train_in_processes(
     out: Path, groups: list[list[int]], report: Report, stop: Event
 ) -> list[dict[str, Any]]:
-    """Host simulators hold Python's lock, so each group of seeds gets a process of its own."""
+    """A process for each group. JAX-native ones may share seeds: each is trained by one process."""
     pipes = Pipes()
+    # What XLA's pool of threads takes for its size, unless it is told already.
+    environment = {"NPROC": str(max(1, (os.cpu_count() or 1) // len(groups))), **os.environ}
 
     def one(group: list[int]) -> None:
         command = [sys.executable, "-m", "offnac.worker", str(out), *map(str, group)]
         with (
             tempfile.TemporaryFile("w+") as errors,
             subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                env=environment,
             ) as process,
             pipes.holding(process),
         ):
@@ -62,5 +74,6 @@ def train_in_processes(
             stop.set()
             pipes.close()
             raise
-    results = [SeedFolder(out, seed).result() for group in groups for seed in group]
+    seeds = dict.fromkeys(seed for group in groups for seed in group)
+    results = [SeedFolder(out, seed).result() for seed in seeds]
     return [result for result in results if result is not None]

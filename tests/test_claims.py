@@ -1,0 +1,11 @@
+"""A folder is one process's at a time."""
+
+from offnac.claims import claim
+
+
+def test_a_folder_that_is_taken_is_taken_once(tmp_path):
+    folder = tmp_path / "seed-0"
+    with claim(folder) as first, claim(folder) as second, claim(tmp_path / "seed-1") as other:
+        assert (first, second, other) == (True, False, True)
+    with claim(folder) as again:
+        assert again
