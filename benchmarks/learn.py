@@ -17,20 +17,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-import pyarrow.parquet as pq
-from safetensors.numpy import load_file
 
 import offnac
 from offnac import environments, files
 from offnac.evaluation import rollout, statistics
 from offnac.provenance import now, versions
 from offnac.saved_policy import Policy
+from offnac.training.from_log.folder import LearnFolder
 
 RESULTS = Path(__file__).parents[1] / "results" / "learn"
 
@@ -84,9 +82,7 @@ def run_seed(task: Task, seed: int, folder: Path) -> dict[str, Any]:
 
     home = out / f"seed-{seed}"
     chosen, last = (offnac.load_policy(home / name) for name in ("selected", "last"))
-    count = pq.read_metadata(home / "candidates.parquet").num_rows
-    thetas = load_file(home / "checkpoint.safetensors")["run.candidates.theta"][:count]
-    candidates = [replace(chosen, theta=jnp.asarray(theta)) for theta in thetas]
+    candidates = LearnFolder(out, seed).candidates()
     scanned = [test(candidate, task.scan) for candidate in candidates]
     return {
         "seed": seed,

@@ -17,13 +17,10 @@ from pathlib import Path
 
 import harness
 import jax
-import jax.numpy as jnp
 import numpy as np
-import pyarrow.parquet as pq
 from harness import SCRATCH, Results, Row, clock
 from learn import TASKS, Task
 from peers import Peer
-from safetensors.numpy import load_file
 
 import offnac
 from offnac import environments
@@ -33,6 +30,7 @@ from offnac.learning import LearnUpdate
 from offnac.networks import structure
 from offnac.presets.from_log import DEFAULT
 from offnac.saved_policy import Policy
+from offnac.training.from_log.folder import LearnFolder
 
 OURS = "offnac learn"
 LEARNERS = ("tuned DoubleDQN", "DQN", "CQL", "BCQ", "BC")
@@ -94,10 +92,10 @@ def ours(trial: Trial) -> Row:
         seconds = clock() - began
         home = out / f"seed-{seed}"
         chosen, last = (offnac.load_policy(home / name) for name in ("selected", "last"))
-        count = pq.read_metadata(home / "candidates.parquet").num_rows
-        thetas = load_file(home / "checkpoint.safetensors")["run.candidates.theta"][:count]
+        candidates = LearnFolder(out, seed).candidates()
+    count = len(candidates)
     looked = np.linspace(0, count, min(trial.looks, count) + 1)[1:].astype(int) - 1
-    candidates = [replace(chosen, theta=jnp.asarray(theta)) for theta in thetas[looked]]
+    candidates = [candidates[one] for one in looked]
     simulator = environments.make(task.environment, task.max_steps)
 
     def test(policy: Policy, episodes: int, first: int = 0) -> float:

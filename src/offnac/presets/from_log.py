@@ -56,6 +56,10 @@ class LogRow:
     model_members: int = 2
     model_batch: int = 256
     """Rows of a step of its fit."""
+    model_share: float = 0.5
+    """The part of them that is drawn from all kinds of rows alike."""
+    model_decay: float = 0.01
+    """Of the model's networks, towards a task that moves along straight lines."""
     model_passes: float = 16.0
     model_steps: int = 25
     """Of the model's fit for each iteration at most: who asks for few iterations wants a quick look."""
@@ -78,6 +82,7 @@ def row_for(rows: int, shaped: bool = False) -> LogRow:
         row,
         actor_rate=1000.0,
         kl=1e-3,
+        kl_horizon=0.4,
         value_rate=1e-3,
         memory=0.9,
         damping=300.0,
@@ -85,6 +90,7 @@ def row_for(rows: int, shaped: bool = False) -> LogRow:
         depth=400.0,
         anew=0.3,
         model_batch=1024,
+        model_share=0.1,
         model_steps=52,
     )
 
@@ -103,7 +109,7 @@ def size(spec: Spec) -> float:
 def iterations_for(spec: Spec, shaped: bool = False) -> int:
     """Steps are of one size in KL divergence, so a policy with more to decide has further to go; but where it
     follows a model for long, it learns that model's errors in the end."""
-    return 320 if shaped else round(240 * size(spec))
+    return 360 if shaped else round(240 * size(spec))
 
 
 def from_log(
@@ -151,6 +157,8 @@ def from_log(
         row.model_members,
         (width, width),
         row.model_batch,
+        share=row.model_share,
+        decay=row.model_decay,
         passes=row.model_passes,
         most=row.model_steps * iterations,
     )

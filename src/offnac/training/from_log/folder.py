@@ -7,6 +7,7 @@
 ``result.json``             the seed's result, once it is there the seed is finished
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,15 @@ import jax.numpy as jnp
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from safetensors.numpy import load_file
 
 from offnac import files
 from offnac.networks import Parameters
-from offnac.saved_policy import Policy
+from offnac.saved_policy import Policy, load_policy
 from offnac.training import checkpoint
 from offnac.training.checkpoint import Columns
 from offnac.training.from_log.judge import Judgement
-from offnac.training.from_log.program import LogExperiment, LogRecord, LogRun
+from offnac.training.from_log.program import Candidate, LogExperiment, LogRecord, LogRun
 from offnac.training.from_log.units import Units
 from offnac.transition import Spec
 
@@ -47,12 +49,20 @@ class LearnFolder:
         checkpoint.save(self.path / "checkpoint.safetensors", run, records)
         self._table("history", "iteration", records)
 
+    def candidates(self) -> list[Policy]:
+        """The policies that one was chosen from, in order, once the seed is finished."""
+        count = pq.read_metadata(self.path / "candidates.parquet").num_rows
+        kept = load_file(self.path / "checkpoint.safetensors")
+        parts = (jnp.asarray(kept[f"run.candidates.{part}"][:count]) for part in Candidate._fields)
+        chosen = load_policy(self.path / "selected")
+        return [replace(chosen, theta=theta) for theta in Candidate(*parts).averaged().theta]
+
     def finish(
         self,
         experiment: LogExperiment,
         spec: Spec,
         units: Units,
-        run: LogRun,
+        candidates: Candidate,
         judgement: Judgement,
         chosen: dict[str, Any],
         provenance: dict[str, Any],
@@ -69,7 +79,7 @@ class LearnFolder:
         self._table("candidates", "candidate", columns)
         for name, number in (("selected", chosen["candidate"]), ("last", experiment.candidates - 1)):
             said = provenance | {"seed": self.seed, "checkpoint": name, "iteration": int(ends[number])}
-            self._policy(experiment, spec, units, run.candidates.theta[number], said).save(self.path / name)
+            self._policy(experiment, spec, units, candidates.theta[number], said).save(self.path / name)
         result = {"seed": self.seed, "policy": str(self.path / "selected"), "selected": chosen}
         files.write_json(self.path / "result.json", result)
         return result

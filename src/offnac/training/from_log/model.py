@@ -90,6 +90,8 @@ class Model:
     rate: float = 6e-3
     share: float = 0.5
     """The part of the rows that is drawn from all kinds alike."""
+    decay: float = 0.01
+    """Of the networks for the change, towards none beside the straight part, in units of the rate."""
     passes: float = 16.0
     """How often it looks at each row of the log, as far as that takes as many steps as these."""
     least: int = 1000
@@ -99,7 +101,7 @@ class Model:
         half = tuple(-(-width // 2) for width in self.hidden)
         known = 2 * size + self.actions
         return Parts(
-            MLP(known, self.hidden, 2 * size, activation="silu"),
+            MLP(known, self.hidden, 2 * size, activation="silu", initialisation="zero"),
             MLP(known, half, 2, activation="silu"),
             MLP(known, half, 1, activation="silu"),
         )
@@ -113,7 +115,8 @@ class Model:
         """One step of Adam for each of ``count`` batches, of ``steps`` in all."""
         flat, unravel = ravel_pytree(learner.psi)
         networks = self.networks(ranges.low.size)
-        adam = Adam(RobbinsMonro(self.rate, 1.0, steps / 10.0))
+        rate = RobbinsMonro(self.rate, 1.0, steps / 10.0)
+        adam, decay = Adam(rate), self.decay * ravel_pytree(_only_change(learner.psi))[0]
 
         def step(i: Int[Array, ""], carry: tuple[Parameters, Any]) -> tuple[Parameters, Any]:
             psi, optimiser = carry
@@ -121,7 +124,7 @@ class Model:
             gradient = jax.grad(lambda psi: self.loss(networks, unravel(psi), ranges, batch))(psi)
             clock = Clock.start()._replace(step=learner.steps + i)
             optimiser, move = adam.update(optimiser, -gradient, clock)
-            return psi + move, optimiser
+            return psi + move - rate(clock) * decay * psi, optimiser
 
         flat, optimiser = jax.lax.fori_loop(0, count, step, (flat, learner.optimiser))
         return Learner(unravel(flat), optimiser, learner.steps + count)
@@ -195,6 +198,11 @@ class Model:
         sd, last_mean, last_sd = ranges.reward
         reward = jnp.where(terminated, last_mean + last_sd * last, ranges.price[action] + sd * going_on)
         return Outcome(reward, following, terminated, left)
+
+
+def _only_change(psi: Parts) -> Parts:
+    """1 for the parameters of the change, 0 for the others."""
+    return Parts(jnp.ones_like(psi.change), jnp.zeros_like(psi.end), jnp.zeros_like(psi.reward))
 
 
 def change(said: Float[Array, "n k"]) -> tuple[Float[Array, "n d"], Float[Array, "n d"]]:

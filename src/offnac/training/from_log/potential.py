@@ -20,6 +20,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from offnac.errors import Stopped
 from offnac.logs.log import Log
 from offnac.networks import MLP, Parameters, evaluate, initialise
+from offnac.networks import size as network_size
 from offnac.optimisers import Adam
 from offnac.schedules import Clock, Cosine
 from offnac.training.from_log.data import LogData, load
@@ -40,6 +41,8 @@ SHAPED = 0.05
 SHARE = 0.5
 """The part of the rows that is drawn from all kinds alike."""
 RATE = 6e-3
+ALIKE = 1e-3
+"""By how much of the largest one rewards may differ that count as one and the same."""
 AT_A_TIME = 1000
 SEED = 0x907E
 PIECE = 1 << 18
@@ -90,13 +93,14 @@ def _network(
 
 def find(log: Log, held_out: Log, units: Units, stop: Event) -> Potential:
     """The potential of a log; 0 where no reward differs from another before the end."""
+    if not _differ(log):
+        psi, zero = jnp.zeros(network_size(_mlp(len(units.mean)))), jnp.asarray(-units.mean / units.scale)
+        return Potential(psi, zero, jnp.ones(()), jnp.zeros(()), jnp.ones(()))
     data = load(log.keep(np.arange(len(log)) < ROWS), units, HORIZON)
     ranges = ranges_of(data, units, log.spec.actions)
     data = of_all_kinds(data, ranges)
     unit, key = ranges.reward[0], jax.random.key(SEED)
     psi, price = initialise(_mlp(len(ranges.zero)), key), jnp.zeros(log.spec.actions)
-    if float(unit) <= 1.01 * max(1e-3 * float(jnp.abs(ranges.price).max()), 1e-6):  # see ranges.of_rewards
-        return Potential(jnp.zeros_like(psi), ranges.zero, unit, jnp.zeros(()), jnp.ones(()))
     steps = int(min(max(PASSES * int(data.size) / BATCH, LEAST), MOST))
     optimiser = (_adam(steps).init(psi), _adam(steps).init(price))
     for start in range(0, steps, AT_A_TIME):
@@ -107,6 +111,14 @@ def find(log: Log, held_out: Log, units: Units, stop: Event) -> Potential:
     level = jnp.mean(_network(psi, ranges.zero, data.starts[: int(data.starts_size)]))
     found = Potential(psi, ranges.zero, unit, level, jnp.ones(()))
     return found._replace(left=jnp.float32(_left(found, held_out, units)))
+
+
+def _differ(log: Log) -> bool:
+    """Whether rewards before the end say more than which action was taken."""
+    goes_on = ~log.rows.terminated
+    reward, action = log.rows.reward[goes_on], log.rows.action[goes_on]
+    taken = [reward[action == one] for one in np.unique(action)]
+    return any(np.ptp(one) > ALIKE * np.abs(reward).max() for one in taken)
 
 
 def _left(found: Potential, held_out: Log, units: Units) -> float:

@@ -22,6 +22,8 @@ from offnac.transition import Spec, Transition
 
 CANDIDATES = 40
 """Policies kept along the way, to choose from."""
+AVERAGED = 4
+"""Of them in a row that are averaged to one."""
 IMAGINE = 0x1A61
 """Sets the random numbers of what is imagined apart."""
 STEPS = 8
@@ -119,6 +121,14 @@ class Candidate(NamedTuple):
 
     theta: Parameters
     psi: Parameters
+
+    def averaged(self) -> "Candidate":
+        """Of a row of candidates: each policy the mean of the last few. One step's noise may decide whether
+        a policy comes to rest; the mean of some steps has less of it (Polyak and Juditsky 1992)."""
+        count = range(1, len(self.theta) + 1)
+        return self._replace(
+            theta=jnp.stack([self.theta[max(0, end - AVERAGED) : end].mean(axis=0) for end in count])
+        )
 
 
 class LogRun(NamedTuple):

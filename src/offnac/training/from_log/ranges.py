@@ -15,7 +15,11 @@ from offnac.transition import Transition
 
 MOST_ROWS = 1 << 18
 """That the straight part is fitted to."""
-RIDGE = 1e-5
+RIDGE = 1e-8
+REWEIGHTED = 12
+"""How often the rows of the straight part are weighed anew."""
+TAIL, CLOSE = 4.5, 1e-4
+"""What is far from it: so many median errors, and at least so much, in SDs of the change."""
 NEAR = 0.02
 """What is near to 0, in SDs."""
 
@@ -82,18 +86,30 @@ def of_rewards(ranges: Ranges, data: LogData) -> Ranges:
 
 
 def _straight(rows: Transition, actions: int, step: NDArray[Any]) -> NDArray[Any]:
-    """Ridge regression of s′ − s on s and 1 for each action; 0 for one that was never taken."""
+    """Regression of s′ − s on s and 1 for each action; 0 for one that was never taken. Robust (Cauchy's
+    weights), so that it is how most rows move, and not a compromise with the few that hit something."""
     every = -(-len(rows.action) // MOST_ROWS)
     some: Any = jax.tree.map(lambda column: column[::every], rows)
-    known = np.concatenate([some.observation, np.ones((len(some.action), 1))], axis=1)
+    known = np.concatenate([some.observation, np.ones((len(some.action), 1))], axis=1, dtype=np.float64)
     moved = (some.next_observation - some.observation) / step
 
     def of(action: int) -> NDArray[Any]:
         taken = ~some.terminated & (some.action == action)
-        x, y = known[taken], moved[taken]
-        return np.linalg.solve(x.T @ x + RIDGE * (len(x) + 1) * np.eye(x.shape[1]), x.T @ y)
+        return np.stack([_line(known[taken], y) for y in moved[taken].T], axis=1)
 
     return np.stack([of(action) for action in range(actions)])
+
+
+def _line(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+    """y as a linear function of x, by iteratively reweighted ridge regression."""
+    weight, line = np.ones(len(x)), np.zeros(x.shape[1])
+    for _ in range(REWEIGHTED if len(x) else 0):
+        weighted = x * weight[:, None]
+        ridge = RIDGE * (weight.sum() + 1.0) * np.eye(x.shape[1])
+        line = np.linalg.solve(weighted.T @ x + ridge, weighted.T @ y)
+        missed = np.abs(y - x @ line)
+        weight = 1.0 / (1.0 + (missed / max(TAIL * np.median(missed), CLOSE)) ** 2)
+    return line
 
 
 def _mean_and_sd(rewards: Any) -> tuple[float, float]:

@@ -130,11 +130,11 @@ def _learn_seed(task: _Task, seed: int) -> dict[str, Any]:
     first = program.start(experiment.algorithm, experiment.drawing, spec, jax.random.key(seed))
     run, records = folder.load(first)
     run = _iterate(task, folder, run, records)
-    candidates = Candidate(*(part[: experiment.candidates] for part in run.candidates))
+    candidates = Candidate(*(part[: experiment.candidates] for part in run.candidates)).averaged()
     key = jax.random.fold_in(jax.random.key(seed), JUDGE)
     judgement = judge(experiment.algorithm, experiment.drawing, task.held, candidates, key)
     chosen = choose(judgement, experiment.every, experiment.iterations)
-    return folder.finish(experiment, task.spec, task.units, run, judgement, chosen, task.provenance)
+    return folder.finish(experiment, task.spec, task.units, candidates, judgement, chosen, task.provenance)
 
 
 def _iterate(task: _Task, folder: LearnFolder, run: LogRun, records: Columns) -> LogRun:
