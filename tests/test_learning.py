@@ -23,6 +23,7 @@ from offnac.environments.tabular import chain
 from offnac.logs import propensity
 from offnac.presets.from_log import DEFAULT, LogRow, row_for
 from offnac.training.from_log import potential
+from offnac.training.from_log.folder import LearnFolder
 
 from .logs.damage import Damaged, damaged_logs
 
@@ -127,6 +128,9 @@ def test_a_run_that_breaks_off_goes_on_as_if_nothing_had_been(chain_log, tmp_pat
     assert not (tmp_path / "broken" / "policy").exists()
     resumed = offnac.learn(chain_log, out=tmp_path / "broken", resume=True, **settings)
     assert resumed["selected"] == whole["selected"]
+    candidates = LearnFolder(tmp_path / "whole", 0).candidates()
+    last = offnac.load_policy(tmp_path / "whole" / "seed-0" / "last")
+    assert len(candidates) == 25 and (candidates[-1].theta == last.theta).all()
     for seed in ("seed-0", "seed-1"):
         one, other = tmp_path / "whole" / seed, tmp_path / "broken" / seed
         for name in ("history", "candidates"):

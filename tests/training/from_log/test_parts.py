@@ -1,5 +1,6 @@
 """The parts of learning from a log: which rows tell, which episodes are held out, which policy is chosen."""
 
+from dataclasses import replace
 from functools import partial
 
 import jax
@@ -21,6 +22,8 @@ from offnac.schedules import Clock, Constant
 from offnac.training.from_log.choose import choose
 from offnac.training.from_log.data import load, telling_rows
 from offnac.training.from_log.judge import Judgement
+from offnac.training.from_log.program import Candidate
+from offnac.training.from_log.ranges import ranges_of, straight
 from offnac.training.from_log.split import split
 from offnac.training.from_log.units import units
 from offnac.transition import Spec, Transition
@@ -162,3 +165,37 @@ def test_a_unit_scales_the_value():
     plain, scaled = TD(network, SGD(Constant(0.1))), TD(network, SGD(Constant(0.1)), unit=7.0)
     psi, at = plain.init(jax.random.key(0)).psi, jnp.ones((3, 2))
     np.testing.assert_allclose(scaled.value(psi, at), 7.0 * plain.value(psi, at), rtol=1e-6)
+
+
+def test_the_straight_part_is_how_most_rows_move():
+    """One row in ten hits something and is thrown back: the line does not bend towards it."""
+    rng, rows = np.random.default_rng(0), 4000
+    log = a_log([rows])
+    place = rng.normal(size=(rows, 2))
+    moved = np.stack([0.1 * place[:, 1] + 0.02, np.full(rows, -0.05)], axis=1)
+    moved[rng.random(rows) < 0.1] += 3.0
+    columns = log.rows._replace(
+        observation=place.astype(np.float32), next_observation=(place + moved).astype(np.float32)
+    )
+    log = replace(log, rows=columns)
+    scale = units(log)
+    found = ranges_of(load(log, scale, 10), scale, 2)
+    states = jnp.asarray((place[:50] - scale.mean) / scale.scale, jnp.float32)
+    said = straight(found, states, jnp.zeros(50, jnp.int32)) * found.step * scale.scale
+    expected = np.stack([0.1 * place[:50, 1] + 0.02, np.full(50, -0.05)], axis=1)
+    np.testing.assert_allclose(said, expected, atol=2e-3)
+
+
+def test_an_action_that_was_never_taken_moves_nothing():
+    log = a_log([50])
+    log = replace(log, rows=log.rows._replace(action=np.zeros(50, np.int32)))
+    scale = units(log)
+    assert not np.asarray(ranges_of(load(log, scale, 10), scale, 2).straight[1]).any()
+
+
+def test_a_candidate_is_the_mean_of_the_last_four():
+    theta, psi = jnp.arange(6.0)[:, None] * jnp.array([[1.0, 2.0]]), jnp.arange(6.0)[:, None]
+    averaged = Candidate(theta, psi).averaged()
+    np.testing.assert_allclose(averaged.theta[:, 0], [0.0, 0.5, 1.0, 1.5, 2.5, 3.5])
+    np.testing.assert_allclose(averaged.theta[:, 1], 2.0 * averaged.theta[:, 0])
+    np.testing.assert_array_equal(averaged.psi, psi)
