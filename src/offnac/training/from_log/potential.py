@@ -100,17 +100,19 @@ def find(log: Log, held_out: Log, units: Units, stop: Event) -> Potential:
     ranges = ranges_of(data, units, log.spec.actions)
     data = of_all_kinds(data, ranges)
     unit, key = ranges.reward[0], jax.random.key(SEED)
-    psi, price = initialise(_mlp(len(ranges.zero)), key), jnp.zeros(log.spec.actions)
+    psi = initialise(_mlp(len(ranges.zero)), key)
+    found = jnp.concatenate([psi, jnp.zeros(log.spec.actions)])
     steps = int(min(max(PASSES * int(data.size) / BATCH, LEAST), MOST))
-    optimiser = (_adam(steps).init(psi), _adam(steps).init(price))
+    optimiser = _adam(steps).init(found)
     for start in range(0, steps, AT_A_TIME):
         if stop.is_set():
             raise Stopped
         end = min(start + AT_A_TIME, steps)
-        psi, price, optimiser = _learn(data, ranges, psi, price, optimiser, start, end, steps, key)
+        found, optimiser = _learn(data, ranges, found, optimiser, start, end, steps, key)
+    psi = found[: len(psi)]
     level = jnp.mean(_network(psi, ranges.zero, data.starts[: int(data.starts_size)]))
-    found = Potential(psi, ranges.zero, unit, level, jnp.ones(()))
-    return found._replace(left=jnp.float32(_left(found, held_out, units)))
+    potential = Potential(psi, ranges.zero, unit, level, jnp.ones(()))
+    return potential._replace(left=jnp.float32(_left(potential, held_out, units)))
 
 
 def _differ(log: Log) -> bool:
@@ -143,33 +145,31 @@ def _adam(steps: int) -> Adam:
 def _learn(
     data: LogData,
     ranges: Ranges,
-    psi: Parameters,
-    price: Float[Array, " actions"],
-    optimiser: tuple[Any, Any],
+    found: Float[Array, " k"],
+    optimiser: Any,
     start: int,
     end: int,
     steps: int,
     key: PRNGKeyArray,
-) -> Any:
-    adam = _adam(steps)
+) -> tuple[Float[Array, " k"], Any]:
+    """Some steps of Adam for ψ and, behind it, the actions' prices."""
+    adam, actions = _adam(steps), len(ranges.price)
 
-    def loss(psi: Parameters, price: Array, rows: Transition) -> Float[Array, ""]:
+    def loss(found: Array, rows: Transition) -> Float[Array, ""]:
+        psi, price = jnp.split(found, [len(found) - actions])
         f = partial(_network, psi, ranges.zero)
-        found = price[rows.action] + f(rows.next_observation) - f(rows.observation)
-        return jnp.mean(
-            rows.continues * ((rows.reward - ranges.price[rows.action]) / ranges.reward[0] - found) ** 2
-        )
+        said = price[rows.action] + f(rows.next_observation) - f(rows.observation)
+        earned = (rows.reward - ranges.price[rows.action]) / ranges.reward[0]
+        return jnp.mean(rows.continues * (earned - said) ** 2)
 
-    def step(i: Array, carry: Any) -> Any:
-        psi, price, (first, second) = carry
+    def step(i: Array, carry: tuple[Array, Any]) -> tuple[Array, Any]:
+        found, optimiser = carry
         rows = data.draw(BATCH, SHARE, jax.random.fold_in(key, i))
-        of_psi, of_price = jax.grad(loss, (0, 1))(psi, price, rows)
-        clock = Clock.start()._replace(step=i)
-        first, move = adam.update(first, -of_psi, clock)
-        second, raise_ = adam.update(second, -of_price, clock)
-        return psi + move, price + raise_, (first, second)
+        gradient = jax.grad(loss)(found, rows)
+        optimiser, move = adam.update(optimiser, -gradient, Clock.start()._replace(step=i))
+        return found + move, optimiser
 
-    return jax.lax.fori_loop(start, end, step, (psi, price, optimiser))
+    return jax.lax.fori_loop(start, end, step, (found, optimiser))
 
 
 def over_rows(data: LogData, change: Callable[[Transition], Transition]) -> LogData:
