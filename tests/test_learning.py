@@ -200,7 +200,11 @@ def test_a_model_is_fitted_once_and_only_for_seeds_that_learn(chain_log, tmp_pat
     def learn(algorithm="offnac", **options):
         told.clear()
         options = {"out": tmp_path / algorithm, "seeds": 2, "iterations": 20} | options
-        offnac.learn(chain_log, algorithm, modelled=lambda *news: told.append(news), **options)
+        offnac.learn(chain_log, algorithm, fitted=fitted, **options)
+
+    def fitted(what, done, of):
+        if what == "a model of the log":
+            told.append((done, of))
 
     learn()
     assert told[-1][0] == told[-1][1] and len({of for _, of in told}) == 1

@@ -4,8 +4,9 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -27,7 +28,6 @@ from offnac.settings import describe
 from offnac.settings_file import read_settings
 from offnac.suggestions import did_you_mean
 from offnac.training.from_log.data import telling_rows
-from offnac.training.from_log.model import Modelled
 from offnac.training.from_log.potential import find
 from offnac.training.from_log.seeds import LearnUpdate, Report, learn_seeds
 from offnac.training.from_log.split import split
@@ -35,6 +35,8 @@ from offnac.training.from_log.units import units
 
 __all__ = ["LearnUpdate", "learn"]
 
+Fitted = Callable[[str, int, int], None]
+"""Told what is fitted, how many steps of that are done, and of how many."""
 OPE = ("estimators", "recommended", "reason", "effective_sample_size", "behaviour")
 """What is told of the off-policy values."""
 
@@ -53,7 +55,7 @@ def learn(
     track: str | Sequence[str] = (),
     settings: Mapping[str, Any] | Path | str | None = None,
     report: Report = lambda update: None,
-    modelled: Modelled = lambda done, of: None,
+    fitted: Fitted = lambda what, done, of: None,
     stop: Event | None = None,
     **columns: Any,
 ) -> dict[str, Any]:
@@ -63,8 +65,8 @@ def learn(
     and what held-out episodes say of the candidates along the way. ``columns`` are :func:`read_log`'s;
     ``track`` names where the runs are shown as they go: tensorboard, wandb, or both; ``settings`` are changes
     of :class:`LogRow`, or a file of them. Without ``gamma`` it is 0.99, or 0.998 where rewards are progress
-    (``potential.py``). ``modelled`` is told how far the fit of a model is, which comes first, and ``report``
-    how far each seed is.
+    (``potential.py``). ``fitted`` is told how far what comes first is, the search for a potential
+    and the fit of a model, and ``report`` how far each seed is.
     """
     began = time.perf_counter()
     out, stop = Path(out), stop or Event()
@@ -82,7 +84,9 @@ def learn(
     log_units = units(log)
     changes = None if settings is None else read_settings(settings, "learn")
     seen, held_out = split(log)
-    potential = None if algorithm == "bc" else find(seen, held_out, log_units, stop)
+    potential = None
+    if algorithm != "bc":
+        potential = find(seen, held_out, log_units, partial(fitted, "what shapes rewards"), stop)
     shaped = potential is not None and potential.shaped
     gamma = discount_for(shaped) if gamma is None else gamma
     row = changed(row_for(len(log), shaped), changes or {}, log.spec)
@@ -124,7 +128,7 @@ def learn(
                 out,
                 workers=workers or os.cpu_count() or 1,
                 report=told,
-                modelled=modelled,
+                modelled=partial(fitted, "a model of the log"),
                 stop=stop,
                 provenance={"request": request},
             )

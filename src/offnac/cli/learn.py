@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from offnac import console, learning
 
-    with console.learning(arguments.seeds, quiet=arguments.quiet) as (report, modelled, stop):
+    with console.learning(arguments.seeds, quiet=arguments.quiet) as (report, fitted, stop):
         result = learning.learn(
             arguments.log,
             arguments.algorithm,
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             track=arguments.track,
             settings=arguments.settings,
             report=report,
-            modelled=modelled,
+            fitted=fitted,
             stop=stop,
             **vars(options.columns(arguments)),
         )

@@ -91,7 +91,7 @@ def training(seeds: int, quiet: bool) -> Iterator[tuple[Report, Event]]:
 @contextmanager
 def learning(
     seeds: int, quiet: bool
-) -> Iterator[tuple[Callable[[LearnUpdate], None], Callable[[int, int], None], Event]]:
+) -> Iterator[tuple[Callable[[LearnUpdate], None], Callable[[str, int, int], None], Event]]:
     """Progress over the fit of a model, and then over all seeds that learn from a log; the first Ctrl-C asks
     them to stop and save."""
     lock = Lock()
@@ -99,11 +99,9 @@ def learning(
     with _stopping() as stop, _progress(quiet) as progress:
         task = progress.add_task("learning", total=None, rate="")
 
-        def modelled(done: int, of: int) -> None:
+        def fitted(what: str, done: int, of: int) -> None:
             with lock:
-                progress.update(
-                    task, description="a model of the log", total=of, completed=done, rate="steps"
-                )
+                progress.update(task, description=what, total=of, completed=done, rate="steps")
                 if done == of:
                     progress.reset(task, total=None, description="learning", rate="")
 
@@ -121,7 +119,7 @@ def learning(
                     rate=f"value {value:,.1f}, entropy {entropy:.0%}, sample {size:.0%}",
                 )
 
-        yield report, modelled, stop
+        yield report, fitted, stop
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from offnac.errors import Stopped
 
-__all__ = ["Report", "Stopped", "Update", "silent"]
+__all__ = ["Fitting", "Report", "Stopped", "Update", "silent"]
 
 
 class Update(NamedTuple):
@@ -21,6 +21,9 @@ class Update(NamedTuple):
 
 
 Report = Callable[[Update], None]
+
+Fitting = Callable[[int, int], None]
+"""Told how many steps of a fit are done, and of how many."""
 
 
 def silent(update: Update) -> None:

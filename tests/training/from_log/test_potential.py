@@ -21,6 +21,10 @@ PRICE = np.array([0.0, -0.3])
 pytestmark = pytest.mark.optimised
 
 
+def silent(done, of):
+    pass
+
+
 def height(place):
     return -10.0 * np.hypot(place[:, 0], 0.5 * place[:, 1])
 
@@ -55,7 +59,7 @@ def walks(reward):
 def shaped():
     log = walks(lambda before, action, after, rng: PRICE[action] + height(after) - height(before))
     scale = units(log)
-    return log, scale, find(*split(log), scale, Event())
+    return log, scale, find(*split(log), scale, silent, Event())
 
 
 def test_a_potential_is_found_and_what_is_left_are_the_prices(shaped):
@@ -81,7 +85,7 @@ def test_what_is_learned_from_is_r_less_the_discounted_progress(shaped):
 
 def test_rewards_that_never_differ_have_no_potential():
     log = walks(lambda before, action, after, rng: np.full(len(action), -1.0))
-    found = find(*split(log), units(log), Event())
+    found = find(*split(log), units(log), silent, Event())
     assert not found.shaped
     rows = load(log, units(log), 10).rows
     np.testing.assert_array_equal(found.taken_out(rows).reward, rows.reward)
@@ -89,13 +93,13 @@ def test_rewards_that_never_differ_have_no_potential():
 
 def test_rewards_that_are_no_progress_are_not_called_shaped():
     log = walks(lambda before, action, after, rng: rng.normal(size=len(action)))
-    assert not find(*split(log), units(log), Event()).shaped
+    assert not find(*split(log), units(log), silent, Event()).shaped
 
 
 def test_another_currency_changes_nothing(shaped):
     log, _, found = shaped
     rich = replace(log, rows=log.rows._replace(reward=log.rows.reward * np.float32(1024.0)))
-    other = find(*split(rich), units(rich), Event())
+    other = find(*split(rich), units(rich), silent, Event())
     np.testing.assert_allclose(float(other.left), float(found.left), rtol=1e-3)
 
 
@@ -110,4 +114,11 @@ def test_a_stop_is_heard():
     stop.set()
     log = walks(lambda before, action, after, rng: rng.normal(size=len(action)))
     with pytest.raises(potential.Stopped):
-        find(*split(log), units(log), stop)
+        find(*split(log), units(log), silent, stop)
+
+
+def test_how_far_the_search_is_is_told():
+    told = []
+    log = walks(lambda before, action, after, rng: rng.normal(size=len(action)))
+    find(*split(log), units(log), lambda done, of: told.append((done, of)), Event())
+    assert told[-1][0] == told[-1][1] >= potential.LEAST

@@ -5,7 +5,6 @@ value fitted to the log alone is a guess, and the actor climbs towards guesses t
 task moves is simpler than what it is worth, and can be guessed better.
 """
 
-from collections.abc import Callable
 from functools import partial
 from threading import Event
 from typing import Any, NamedTuple
@@ -24,6 +23,7 @@ from offnac.settings import settings, static
 from offnac.training.from_log import flags
 from offnac.training.from_log.data import LogData
 from offnac.training.from_log.ranges import Ranges, of_all_kinds, seen, straight
+from offnac.training.progress import Fitting
 from offnac.training.threads import over_threads
 from offnac.transition import Transition
 
@@ -34,10 +34,6 @@ BATCHES = 128
 BEYOND = 0.05
 """How far the model goes beyond what the log holds of a number, as a share of its range."""
 SEED = 0
-
-
-Modelled = Callable[[int, int], None]
-"""Told how many steps of the fit are done, and of how many."""
 
 
 class Parts(NamedTuple):
@@ -211,7 +207,7 @@ def change(said: Float[Array, "n k"]) -> tuple[Float[Array, "n d"], Float[Array,
     return mean, SPREAD[0] + (SPREAD[1] - SPREAD[0]) * jax.nn.sigmoid(spread)
 
 
-def fit(model: Model, data: LogData, ranges: Ranges, modelled: Modelled, stop: Event) -> ModelState:
+def fit(model: Model, data: LogData, ranges: Ranges, modelled: Fitting, stop: Event) -> ModelState:
     """The model of a log; always the same one, so that a run that goes on needs not keep it.
 
     Each member by a thread of its own. It is shown batches drawn from the log, never the log: so one

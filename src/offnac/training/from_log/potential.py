@@ -26,6 +26,7 @@ from offnac.schedules import Clock, Cosine
 from offnac.training.from_log.data import LogData, load
 from offnac.training.from_log.ranges import Ranges, of_all_kinds, ranges_of, seen
 from offnac.training.from_log.units import Units
+from offnac.training.progress import Fitting
 from offnac.transition import Transition
 
 HIDDEN = (64, 64)
@@ -91,7 +92,7 @@ def _network(
     return evaluate(_mlp(zero.size), psi, seen(zero, observation))[:, 0]
 
 
-def find(log: Log, held_out: Log, units: Units, stop: Event) -> Potential:
+def find(log: Log, held_out: Log, units: Units, fitted: Fitting, stop: Event) -> Potential:
     """The potential of a log; 0 where no reward differs from another before the end."""
     if not _differ(log):
         psi, zero = jnp.zeros(network_size(_mlp(len(units.mean)))), jnp.asarray(-units.mean / units.scale)
@@ -108,7 +109,10 @@ def find(log: Log, held_out: Log, units: Units, stop: Event) -> Potential:
         if stop.is_set():
             raise Stopped
         end = min(start + AT_A_TIME, steps)
-        found, optimiser = _learn(data, ranges, found, optimiser, start, end, steps, key)
+        found, optimiser = jax.block_until_ready(
+            _learn(data, ranges, found, optimiser, start, end, steps, key)
+        )
+        fitted(end, steps)
     psi = found[: len(psi)]
     level = jnp.mean(_network(psi, ranges.zero, data.starts[: int(data.starts_size)]))
     potential = Potential(psi, ranges.zero, unit, level, jnp.ones(()))

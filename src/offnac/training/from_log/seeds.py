@@ -18,11 +18,12 @@ from offnac.training.from_log.choose import choose
 from offnac.training.from_log.data import LogData, load
 from offnac.training.from_log.folder import LearnFolder
 from offnac.training.from_log.judge import HeldOut, hold_out, judge
-from offnac.training.from_log.model import Modelled, fit
+from offnac.training.from_log.model import fit
 from offnac.training.from_log.potential import Potential, over_rows
 from offnac.training.from_log.program import Candidate, LogExperiment, LogRun, Source
 from offnac.training.from_log.ranges import of_rewards, ranges_of
 from offnac.training.from_log.units import Units
+from offnac.training.progress import Fitting
 from offnac.training.threads import over_threads
 from offnac.transition import Spec
 
@@ -71,7 +72,7 @@ def learn_seeds(
     *,
     workers: int,
     report: Report,
-    modelled: Modelled,
+    modelled: Fitting,
     stop: Event,
     provenance: dict[str, Any],
 ) -> list[dict[str, Any]]:
@@ -105,7 +106,7 @@ def prepare(
     units: Units,
     potential: Potential | None,
     experiment: LogExperiment,
-    modelled: Modelled,
+    modelled: Fitting,
     stop: Event,
 ) -> tuple[Source, HeldOut]:
     """The log with the potential taken out of its rewards, and a model of the rest."""
