@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
@@ -27,7 +27,7 @@ def quantiles(returns: ArrayLike) -> dict[str, float]:
 
 
 def interquartile_mean(values: ArrayLike, axis: int = -1) -> Any:
-    return stats.trim_mean(values, 0.25, axis=axis)
+    return scipy.stats.trim_mean(values, 0.25, axis=axis)
 
 
 def across_seeds(values: ArrayLike, confidence: float = 0.95) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def across_seeds(values: ArrayLike, confidence: float = 0.95) -> dict[str, Any]:
     iqm = float(interquartile_mean(values))
     low = high = iqm
     if values.size > 1 and np.ptp(values) > 0:
-        interval = stats.bootstrap(
+        interval = scipy.stats.bootstrap(
             (values,),
             interquartile_mean,
             confidence_level=confidence,

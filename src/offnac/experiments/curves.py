@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import signal
 
 from offnac import files
 
@@ -37,7 +37,7 @@ def running_average(returns: ArrayLike, newest: float) -> NDArray[np.float64]:
     values = np.asarray(returns, float)
     if values.size == 0:
         return values
-    averages, _ = signal.lfilter([newest], [1.0, newest - 1.0], values, zi=[(1.0 - newest) * values[0]])
+    averages, _ = scipy.signal.lfilter([newest], [1.0, newest - 1.0], values, zi=[(1.0 - newest) * values[0]])
     return np.asarray(averages)
 
 

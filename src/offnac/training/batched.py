@@ -20,7 +20,7 @@ import numpy as np
 
 from offnac.actor_critic import ActorCritic
 from offnac.environments.environment import Environment
-from offnac.training import checkpoint, native, on_chip
+from offnac.training import checkpoint, native
 from offnac.training.checkpoint import Columns
 from offnac.training.progress import Report, Stopped, Update
 from offnac.training.protocol import Experiment, Protocol, Record, Run, one_of, start
@@ -101,8 +101,11 @@ def _train(
     done, count, saved, saving = int(runs.episode[0]), 1, time.perf_counter(), 1.0
     settings = (environment, experiment.algorithm, experiment.protocol)
     # Off-policy not yet: its runs are not shown to be distributed like the reference's.
-    wanted = os.environ.get(ON_CHIP) == "1" and not experiment.protocol.off_policy
-    program = on_chip.chunk if wanted and on_chip.has_compiler() and on_chip.fits(*settings) else chunk
+    program = chunk
+    if os.environ.get(ON_CHIP) == "1" and not experiment.protocol.off_policy:
+        from offnac.training import on_chip  # its compiler takes most of a second to import
+
+        program = on_chip.chunk if on_chip.has_compiler() and on_chip.fits(*settings) else chunk
 
     def save() -> None:
         for index, folder in enumerate(folders):

@@ -12,8 +12,8 @@ from math import ceil, log
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import KDTree
 
 from offnac.evaluation.audit.policy import Probabilities
 from offnac.logs import Log
@@ -63,8 +63,8 @@ class Rows:
         self.state = self.standard(observation) + rng.normal(0.0, JITTER, observation.shape)
         self.actions = log.spec.actions
         self._rows = [np.flatnonzero(self.action == a) for a in range(self.actions)]
-        self._trees = [KDTree(self.state[rows]) if len(rows) else None for rows in self._rows]
-        self._all, self._ends = KDTree(self.state), KDTree(self.following)
+        self._trees = [scipy.spatial.KDTree(self.state[rows]) if len(rows) else None for rows in self._rows]
+        self._all, self._ends = scipy.spatial.KDTree(self.state), scipy.spatial.KDTree(self.following)
         self.median = self._median_distance(rng)
         own = rng.choice(len(some), min(OWN, len(some)), replace=False)
         near = LOCAL * self.median

@@ -5,18 +5,19 @@ estimate, everything that was fitted on the way included. The interval is a stud
 influences over episodes: it knows that they are skewed, and that few episodes tell little.
 """
 
+import math
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000
 GROUPS = 2048
 """More episodes than this are resampled in groups of several."""
-WIDEST = float(stats.t.ppf((1.0 + CONFIDENCE) / 2.0, 1))
+WIDEST = math.tan(math.pi * CONFIDENCE / 2.0)
 """No interval is wider, in standard errors, than Student's from two independent numbers."""
 
 
@@ -59,7 +60,7 @@ def widened(estimate: Estimate, fits: NDArray[np.float64]) -> Estimate:
     """The estimate, the mean of a few fits, with what their random numbers do to it: Student's interval of
     that mean, added to both sides as independent errors add."""
     spread = fits.std(ddof=1) / len(fits) ** 0.5
-    reach = float(stats.t.ppf((1.0 + CONFIDENCE) / 2.0, len(fits) - 1) * spread)
+    reach = float(scipy.stats.t.ppf((1.0 + CONFIDENCE) / 2.0, len(fits) - 1) * spread)
     value, low, high = estimate
     return Estimate(
         value, value - float(np.hypot(value - low, reach)), value + float(np.hypot(high - value, reach))
