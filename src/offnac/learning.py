@@ -20,7 +20,7 @@ from offnac.evaluation.off_policy import ope
 from offnac.logs import Log, read_log
 from offnac.logs.propensity import known_behaviour
 from offnac.presets.changes import changed
-from offnac.presets.from_log import ALGORITHMS, discount_for, from_log, row_for
+from offnac.presets.from_log import ALGORITHMS, from_log, row_for
 from offnac.provenance import device, now, versions
 from offnac.run_folder import RUN, require_seeds, require_workers
 from offnac.saved_policy import load_policy
@@ -88,11 +88,10 @@ def learn(
     if algorithm != "bc":
         potential = find(seen, held_out, log_units, partial(fitted, "what shapes rewards"), stop)
     shaped = potential is not None and potential.shaped
-    gamma = discount_for(shaped) if gamma is None else gamma
     row = changed(row_for(len(log), shaped), changes or {}, log.spec)
-    experiment = from_log(
-        algorithm, log.spec, log_units.reward, gamma=gamma, iterations=iterations, row=row, shaped=shaped
-    )
+    _require_numbers(algorithm, row.gamma, row.iterations)
+    experiment = from_log(algorithm, log.spec, log_units.reward, gamma=gamma, iterations=iterations, row=row)
+    gamma = float(experiment.algorithm.gamma)
     request = {
         "algorithm": algorithm,
         "gamma": gamma,

@@ -35,7 +35,7 @@ def test_examples_work_as_typed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     # Here it must run; elsewhere it is tested to be right.
     monkeypatch.setattr(network, "STEPS", 100)
-    monkeypatch.setattr(from_log, "iterations_for", lambda spec, shaped: 50)
+    monkeypatch.setattr(from_log, "iterations_for", lambda spec, row: 50)
     for name in PARSERS:
         status = cli.main([*example(name), "--json"])
         answer = capsys.readouterr()

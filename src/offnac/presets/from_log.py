@@ -20,6 +20,10 @@ ALGORITHMS = ("offnac", "offac", "bc")
 
 @dataclass(frozen=True)
 class LogRow:
+    gamma: float = 0.99
+    """A horizon of 100 decisions."""
+    iterations: int | None = None
+    """None: by the task's size."""
     actor: tuple[int, ...] = (32,)
     value: tuple[int, ...] = (128, 128)
     bias: bool = True
@@ -73,13 +77,16 @@ FEW, MANY = 22_000, 220_000
 def row_for(rows: int, shaped: bool = False) -> LogRow:
     """The default for a log of so many rows. The more there are, the less the critic guesses, and the less it
     needs to be held down. Where rewards are ``shaped``, progress that cancels along the way, what is left to
-    learn is where it all leads: further ahead, in smaller steps, along a smoother direction."""
+    learn is where it all leads: further ahead, in smaller steps, along a smoother direction. But not for
+    long: who follows a model for long learns its errors in the end."""
     more = min(max(rows, FEW), MANY) / FEW
     row = replace(DEFAULT, caution=DEFAULT.caution / more)
     if not shaped:
         return row
     return replace(
         row,
+        gamma=0.998,
+        iterations=360,
         actor_rate=1000.0,
         kl=1e-3,
         kl_horizon=0.4,
@@ -95,21 +102,15 @@ def row_for(rows: int, shaped: bool = False) -> LogRow:
     )
 
 
-def discount_for(shaped: bool) -> float:
-    """γ: a horizon of 100 decisions, of 500 where what comes soon is only progress towards what counts."""
-    return 0.998 if shaped else 0.99
-
-
 def size(spec: Spec) -> float:
     """How much there is to learn about a task, 1 to 4: what each action does to each number, and with which
     others, grows with the square of actions × numbers."""
     return min(4.0, max(1.0, (spec.observation_size * spec.actions) ** 2 / 350.0))
 
 
-def iterations_for(spec: Spec, shaped: bool = False) -> int:
-    """Steps are of one size in KL divergence, so a policy with more to decide has further to go; but where it
-    follows a model for long, it learns that model's errors in the end."""
-    return 360 if shaped else round(240 * size(spec))
+def iterations_for(spec: Spec, row: LogRow) -> int:
+    """Steps are of one size in KL divergence, so a policy with more to decide has further to go."""
+    return round(240 * size(spec)) if row.iterations is None else row.iterations
 
 
 def from_log(
@@ -117,13 +118,13 @@ def from_log(
     spec: Spec,
     reward: float,
     *,
-    gamma: float = 0.99,
+    gamma: float | None = None,
     iterations: int | None = None,
     row: LogRow = DEFAULT,
-    shaped: bool = False,
 ) -> LogExperiment:
-    """The composition for rewards of this mean size."""
-    iterations = iterations_for(spec, shaped) if iterations is None else iterations
+    """The composition for rewards of this mean size; γ and iterations are the row's unless they are given."""
+    gamma = row.gamma if gamma is None else gamma
+    iterations = iterations_for(spec, row) if iterations is None else iterations
     network = MLP(
         spec.observation_size,
         row.actor,

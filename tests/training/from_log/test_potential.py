@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from offnac.logs.log import Log
-from offnac.presets.from_log import DEFAULT, discount_for, row_for
+from offnac.presets.from_log import DEFAULT, row_for
 from offnac.training.from_log import potential
 from offnac.training.from_log.data import load
 from offnac.training.from_log.potential import find, over_rows
@@ -104,9 +104,8 @@ def test_another_currency_changes_nothing(shaped):
 
 
 def test_shaped_rewards_have_a_longer_horizon_and_settings_of_their_own():
-    assert discount_for(True) > discount_for(False)
     plain, far = row_for(22_000), row_for(22_000, shaped=True)
-    assert plain == DEFAULT and far.depth > plain.depth and far.kl < plain.kl
+    assert plain == DEFAULT and far.gamma > plain.gamma and far.depth > plain.depth and far.kl < plain.kl
 
 
 def test_a_stop_is_heard():
