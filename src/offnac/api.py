@@ -29,6 +29,7 @@ from offnac.settings_file import read_settings
 from offnac.suggestions import nearest
 from offnac.training.progress import Report, silent
 from offnac.training.protocol import Experiment
+from offnac.training.seed_folder import SeedFolder
 from offnac.training.stream import train_seeds
 from offnac.transition import Spec
 from offnac.workers import train_in_processes
@@ -167,8 +168,10 @@ def _train(
     if processes > 1 and not is_native(task) and found_anywhere(request["environment"]):
         groups = [group.tolist() for group in np.array_split(seeds, processes)]
         return train_in_processes(out, groups, report, stop)
-    if processes > 1 and is_native(task) and _is_long(task, experiment, len(seeds)):
-        return train_in_processes(out, [seeds] * processes, report, stop)
+    if processes > 1 and is_native(task) and _is_long(task, experiment, seeds, out):
+        # Large batches are split among as many threads as there are, and rounded accordingly.
+        threads = 1 if experiment.protocol.replay is None else None
+        return train_in_processes(out, [seeds] * processes, report, stop, threads)
     return train_seeds(
         task,
         experiment,
@@ -182,9 +185,10 @@ def _train(
     )
 
 
-def _is_long(task: Environment, experiment: Experiment, seeds: int) -> bool:
+def _is_long(task: Environment, experiment: Experiment, seeds: list[int], out: Path) -> bool:
     """Whether processes, which take seconds to begin, are worth it; a GPU does all seeds in one."""
-    at_most = seeds * experiment.episodes * int(task.max_steps)
+    unfinished = sum(SeedFolder(out, seed).result() is None for seed in seeds)
+    at_most = unfinished * experiment.episodes * int(task.max_steps)
     return at_most >= LONG and jax.default_backend() == "cpu"
 
 

@@ -83,13 +83,15 @@ def learn(
         _require_something_to_learn(log)
     log_units = units(log)
     changes = None if settings is None else read_settings(settings, "learn")
+    # Told before the search for a potential, which may take long.
+    asked = changed(row_for(len(log)), changes or {}, log.spec)
+    _require_numbers(algorithm, asked.gamma, asked.iterations)
     seen, held_out = split(log)
     potential = None
     if algorithm != "bc":
         potential = find(seen, held_out, log_units, partial(fitted, "what shapes rewards"), stop)
     shaped = potential is not None and potential.shaped
     row = changed(row_for(len(log), shaped), changes or {}, log.spec)
-    _require_numbers(algorithm, row.gamma, row.iterations)
     experiment = from_log(algorithm, log.spec, log_units.reward, gamma=gamma, iterations=iterations, row=row)
     gamma = float(experiment.algorithm.gamma)
     request = {

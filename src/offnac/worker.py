@@ -1,7 +1,7 @@
 """One process that trains seeds of a run: ``python -m offnac.worker DIR SEED…``.
 
 In a Gymnasium task all of them, in lockstep; in a JAX-native one, one after the other, those that no other
-process has taken. News goes to standard output, a line for each training episode.
+process has taken. News goes to standard output, a line each.
 """
 
 import sys
@@ -45,6 +45,11 @@ def main(arguments: list[str]) -> int:
         for seed in seeds:
             with claim(SeedFolder(out, seed).path) as ours:
                 if ours:
+                    train([seed])
+        # What others had taken is theirs, unless they left it.
+        for seed in seeds:
+            if SeedFolder(out, seed).result() is None:
+                with claim(SeedFolder(out, seed).path, wait=True):
                     train([seed])
 
     return processes.exit_status(work)

@@ -21,12 +21,12 @@ from offnac.training.seed_folder import SeedFolder
 
 
 def train_in_processes(
-    out: Path, groups: list[list[int]], report: Report, stop: Event
+    out: Path, groups: list[list[int]], report: Report, stop: Event, threads: int | None = None
 ) -> list[dict[str, Any]]:
-    """A process for each group. JAX-native ones may share seeds: each is trained by one process."""
+    """A process for each group. JAX-native ones may share seeds: each is trained by one process. ``threads``
+    is the size of XLA's pool in each, where that changes no result."""
     pipes = Pipes()
-    # What XLA's pool of threads takes for its size, unless it is told already.
-    environment = {"NPROC": str(max(1, (os.cpu_count() or 1) // len(groups))), **os.environ}
+    environment = {**({} if threads is None else {"NPROC": str(threads)}), **os.environ}
 
     def one(group: list[int]) -> None:
         command = [sys.executable, "-m", "offnac.worker", str(out), *map(str, group)]

@@ -1,5 +1,8 @@
 """Seeds of a JAX-native task in processes: the same seeds, each of them once."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+from io import StringIO
 from threading import Event
 
 import pytest
@@ -13,14 +16,20 @@ pytestmark = pytest.mark.optimised
 TASK = {"environment": "tabular-chain", "algorithm": "offnac", "episodes": 6, "test_episodes": 5}
 
 
-def test_a_seed_that_another_process_has_is_left_to_it(tmp_path, monkeypatch):
+def test_a_seed_that_another_process_has_is_left_to_it_unless_it_leaves_it(tmp_path, monkeypatch):
     monkeypatch.setattr(worker.processes, "asked_to_stop", Event)
-    request = {**TASK, "preset": "published", "max_steps": None}
-    files.write_json(tmp_path / api.RUN, {"request": request})
-    with claim(SeedFolder(tmp_path, 0).path):
-        assert worker.main([str(tmp_path), "0", "1"]) == 0
-    assert SeedFolder(tmp_path, 0).result() is None
-    assert SeedFolder(tmp_path, 1).result() is not None
+    monkeypatch.setattr(worker.processes, "news", StringIO)
+    monkeypatch.setattr(worker.compile_cache, "enable", lambda: None)
+    files.write_json(tmp_path / api.RUN, {"request": {**TASK, "preset": "published", "max_steps": None}})
+    seeds = [SeedFolder(tmp_path, seed) for seed in (0, 1)]
+    with ThreadPoolExecutor() as pool:
+        with claim(seeds[0].path):
+            ended = pool.submit(worker.main, [str(tmp_path), "0", "1"])
+            while seeds[1].result() is None and not ended.done():
+                time.sleep(0.05)
+            assert seeds[0].result() is None and not ended.done()
+        assert ended.result() == 0
+    assert all(seed.result() is not None for seed in seeds)
 
 
 @pytest.mark.thorough

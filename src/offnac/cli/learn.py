@@ -41,7 +41,7 @@ def add(commands: Commands) -> None:
         "--iterations",
         type=int,
         metavar="N",
-        help="updates of the policy (default: 240 to 960, more for larger tasks)",
+        help="updates of the policy (default: 240 to 960 by the task's size, 360 where rewards are progress)",
     )
 
 

@@ -1,7 +1,8 @@
 """On-line training of many seeds, each chunk of episodes saved as it ends.
 
 JAX-native tasks: one program per seed, seeds spread over cores by threads (a
-compiled program holds no Python lock); on a GPU all of them in one, see :mod:`batched`.
+compiled program holds no Python lock), those of long runs by processes, see
+:mod:`offnac.workers`; on a GPU all of them in one, see :mod:`batched`.
 Gymnasium tasks: see :mod:`lockstep`.
 """
 

@@ -93,12 +93,12 @@ def _network(
 
 
 def find(log: Log, held_out: Log, units: Units, fitted: Fitting, stop: Event) -> Potential:
-    """The potential of a log; 0 where no reward differs from another before the end."""
+    """The potential of a log; 0 where rewards before the end differ by the action alone."""
     if not _differ(log):
         psi, zero = jnp.zeros(network_size(_mlp(len(units.mean)))), jnp.asarray(-units.mean / units.scale)
         return Potential(psi, zero, jnp.ones(()), jnp.zeros(()), jnp.ones(()))
     data = load(log.keep(np.arange(len(log)) < ROWS), units, HORIZON)
-    ranges = ranges_of(data, units, log.spec.actions)
+    ranges = ranges_of(data, units, log.spec.actions, line=False)
     data = of_all_kinds(data, ranges)
     unit, key = ranges.reward[0], jax.random.key(SEED)
     psi = initialise(_mlp(len(ranges.zero)), key)

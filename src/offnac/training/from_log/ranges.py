@@ -13,8 +13,8 @@ from offnac.training.from_log.data import LogData
 from offnac.training.from_log.units import Units
 from offnac.transition import Transition
 
-MOST_ROWS = 1 << 18
-"""That the straight part is fitted to."""
+MOST_ROWS, WIDE = 1 << 18, 8
+"""That the straight part is fitted to, of so many numbers; of more numbers fewer rows."""
 RIDGE = 1e-8
 REWEIGHTED = 12
 """How often the rows of the straight part are weighed anew."""
@@ -45,8 +45,8 @@ class Ranges(NamedTuple):
     """The SD of the rewards around that, and mean and SD of those with which the task ends."""
 
 
-def ranges_of(data: LogData, units: Units, actions: int) -> Ranges:
-    """Of the rows that are there."""
+def ranges_of(data: LogData, units: Units, actions: int, line: bool = True) -> Ranges:
+    """Of the rows that are there; without the ``line`` the straight part is nothing."""
     rows = jax.tree.map(lambda column: np.asarray(column[: int(data.size)]), data.rows)
     states: Any = np.concatenate([rows.observation, rows.next_observation])
     low, high = states.min(axis=0), states.max(axis=0)
@@ -61,7 +61,7 @@ def ranges_of(data: LogData, units: Units, actions: int) -> Ranges:
         jnp.asarray(flag),
         jnp.asarray(flags.groups(states == high, flag & (low < high))),
         jnp.asarray(step, jnp.float32),
-        jnp.asarray(_straight(rows, actions, step) * ~flag, jnp.float32),
+        jnp.asarray(_straight(rows, actions, step, ~flag & line), jnp.float32),
         jnp.zeros(actions),
         jnp.ones(3),
     )
@@ -85,17 +85,20 @@ def of_rewards(ranges: Ranges, data: LogData) -> Ranges:
     )
 
 
-def _straight(rows: Transition, actions: int, step: NDArray[Any]) -> NDArray[Any]:
-    """Regression of s′ − s on s and 1 for each action; 0 for one that was never taken. Robust (Cauchy's
-    weights), so that it is how most rows move, and not a compromise with the few that hit something."""
-    every = -(-len(rows.action) // MOST_ROWS)
+def _straight(rows: Transition, actions: int, step: NDArray[Any], wanted: NDArray[np.bool_]) -> NDArray[Any]:
+    """Regression of s′ − s on s and 1 for each action; 0 for one that was never taken, and for numbers that
+    are not ``wanted``. Robust (Cauchy's weights), so that it is how most rows move, and not a compromise with
+    the few that hit something."""
+    every = -(-len(rows.action) * max(WIDE, len(step)) // (MOST_ROWS * WIDE))
     some: Any = jax.tree.map(lambda column: column[::every], rows)
     known = np.concatenate([some.observation, np.ones((len(some.action), 1))], axis=1, dtype=np.float64)
     moved = (some.next_observation - some.observation) / step
 
     def of(action: int) -> NDArray[Any]:
-        taken = ~some.terminated & (some.action == action)
-        return np.stack([_line(known[taken], y) for y in moved[taken].T], axis=1)
+        taken, lines = ~some.terminated & (some.action == action), np.zeros((len(step) + 1, len(step)))
+        for number in np.flatnonzero(wanted):
+            lines[:, number] = _line(known[taken], moved[taken, number])
+        return lines
 
     return np.stack([of(action) for action in range(actions)])
 
