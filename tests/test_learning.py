@@ -46,7 +46,7 @@ NO_AUDIT = {"verdict": None, "reasons": [], "policy": {"histogram": None}}
 @pytest.fixture
 def small(monkeypatch):
     """The same composition, with less of everything."""
-    monkeypatch.setattr(learning, "row_for", lambda rows, shaped: SMALL)
+    monkeypatch.setattr(learning, "row_for", lambda rows, shaped=False: SMALL)
     monkeypatch.setattr(potential, "LEAST", 20)
     monkeypatch.setattr(potential, "MOST", 20)
 
