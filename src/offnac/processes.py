@@ -7,7 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from typing import TextIO
@@ -25,6 +26,25 @@ class Pipes:
     def __init__(self) -> None:
         self.processes: set[subprocess.Popen[str]] = set()
         self.closed, self.lock = False, Lock()
+
+    @contextmanager
+    def begun(
+        self, command: Sequence[str], environment: Mapping[str, str]
+    ) -> "Iterator[tuple[subprocess.Popen[str], TextIO]]":
+        """A new process, whose news comes by its standard output, and a file that its complaints go to."""
+        with (
+            tempfile.TemporaryFile("w+") as errors,
+            subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env=environment,
+                text=True,
+            ) as process,
+            self.holding(process),
+        ):
+            yield process, errors
 
     @contextmanager
     def holding(self, process: "subprocess.Popen[str]") -> Iterator[None]:

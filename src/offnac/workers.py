@@ -6,9 +6,7 @@ the steps of small programs that run at the same time wait for each other.
 
 import os
 import signal
-import subprocess
 import sys
-import tempfile
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 from threading import Event
@@ -30,18 +28,7 @@ def train_in_processes(
 
     def one(group: list[int]) -> None:
         command = [sys.executable, "-m", "offnac.worker", str(out), *map(str, group)]
-        with (
-            tempfile.TemporaryFile("w+") as errors,
-            subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-                env=environment,
-            ) as process,
-            pipes.holding(process),
-        ):
+        with pipes.begun(command, environment) as (process, errors):
             assert process.stdout is not None
             for line in process.stdout:
                 seed, episodes, of, steps, average = line.split()

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
@@ -106,18 +105,7 @@ def _do(job: Job, out: Path, cores: int, gpu: bool, board: "_Board", pipes: Pipe
     # Many processes share the GPU, so none may take all of its memory.
     place = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"} if gpu and job.native else {"JAX_PLATFORMS": "cpu"}
     environment = {**os.environ, **place, **dict.fromkeys(THREADS, str(cores))}
-    with (
-        tempfile.TemporaryFile("w+") as errors,
-        subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            env=environment,
-            text=True,
-        ) as process,
-        pipes.holding(process),
-    ):
+    with pipes.begun(command, environment) as (process, errors):
         board.begin(job)
         assert process.stdout is not None
         for line in process.stdout:
