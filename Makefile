@@ -12,6 +12,9 @@ OFFNAC := $(VENV)/bin/offnac
 PEERS  := .cache/peers
 QUIET  := --quiet --quiet --disable-pip-version-check --no-input
 
+# Bytecode is written at first use, whatever the shell says: without it each start compiles thousands of modules anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 # Test processes: one a core, at most 8. Each keeps to one thread (NPROC is what XLA's thread pool reads),
 # so that they do not fight.
 WORKERS    ?= logical
@@ -143,7 +146,7 @@ clean:  ## remove caches, builds and out/run (.venv stays: rm -rf .venv removes 
 	@rm -rf .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist out/run
 	@find benchmarks docs src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# What offnac needs to run; its tools come on top where a target needs them. Bytecode is written at first use. The locks
+# What offnac needs to run; its tools come on top where a target needs them. The locks
 # name every package, so nothing is left to resolve: a release newer than a lock can change nothing.
 $(READY): pyproject.toml requirements-run.lock
 	@echo "Setting up $(VENV) from requirements-run.lock (a minute or two the first time) ..."

@@ -1,7 +1,10 @@
 """Tasks of gymnax, stepped inside a jitted program."""
 
 import math
+import sys
 from functools import lru_cache
+from importlib import import_module
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import jax
@@ -64,7 +67,7 @@ def _task(name: str) -> _Task:
     # The first call may come from inside a trace, and gymnax makes arrays that must outlive it
     # even as it is imported.
     with jax.ensure_compile_time_eval():
-        import gymnax
+        gymnax = _gymnax()
         from gymnax.environments import spaces
 
         try:
@@ -93,9 +96,33 @@ def constants(name: str) -> Any:
 
 
 def names() -> list[str]:
+    return list(_gymnax().registered_envs)
+
+
+def _gymnax() -> Any:
+    """The package. One of its tasks imports seaborn, and with it pandas and scipy's statistics, to draw itself;
+    that takes longer than all the rest, so it is put off until something is drawn."""
+    if "seaborn" not in sys.modules:
+        sys.modules["seaborn"] = _put_off("seaborn")
     import gymnax
 
-    return list(gymnax.registered_envs)
+    return gymnax
+
+
+def _put_off(name: str) -> ModuleType:
+    """Stands in for a module until something is asked of it. (The standard library's lazy loader loads when
+    ``inspect`` looks through all modules, as JAX has it do.)"""
+
+    def __getattr__(attribute: str) -> Any:
+        if attribute.startswith("__"):
+            raise AttributeError(attribute)
+        if sys.modules.get(name) is stand_in:
+            del sys.modules[name]
+        return getattr(import_module(name), attribute)
+
+    stand_in: Any = ModuleType(name)
+    stand_in.__getattr__ = __getattr__
+    return stand_in
 
 
 def load(name: str, max_steps: int | None = None) -> GymnaxEnvironment:

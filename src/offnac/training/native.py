@@ -201,12 +201,10 @@ def chunk(
     if protocol.mean is not None and protocol.scale is not None:
         environment = Normalised(environment, protocol.mean, protocol.scale)
     one = partial(episode, environment, algorithm, protocol, together=together)
-    shapes = jax.eval_shape(one, run)[1]
-    records = jax.tree.map(lambda leaf: jnp.zeros((capacity, *leaf.shape), leaf.dtype), shapes)
 
     def body(i: Int[Array, ""], carry: tuple[Run, Record]) -> tuple[Run, Record]:
         run, records = carry
         run, record = one(run)
         return run, jax.tree.map(lambda kept, new: kept.at[i].set(new), records, record)
 
-    return jax.lax.fori_loop(0, episodes, body, (run, records))
+    return jax.lax.fori_loop(0, episodes, body, (run, Record.room(capacity)))

@@ -92,6 +92,12 @@ class Record(NamedTuple):
     """Of π, as a share of the uniform policy's: the mean of −log π(a|s) over the actions of the episode that
     the running average is made of."""
 
+    @classmethod
+    def room(cls, *shape: int) -> "Record":
+        """For so many of them."""
+        whole = [name.endswith("length") for name in cls._fields]
+        return cls(*(jnp.zeros(shape, jnp.int32 if one else jnp.float32) for one in whole))
+
 
 @jax.jit
 def start(algorithm: ActorCritic, protocol: Protocol, spec: Spec, key: PRNGKeyArray) -> Run:

@@ -60,13 +60,9 @@ def chunk(
 
 def board(settings: Settings, runs: Run, capacity: int) -> Carry:
     """Every run at the beginning of its next episode, with room for so many records."""
-
-    def column(name: str) -> Array:
-        return jnp.zeros((len(runs.episode), capacity), jnp.int32 if name.endswith("length") else jnp.float32)
-
     packed = jax.vmap(partial(pack, settings[1]))(runs)
     flights = jax.vmap(lambda run: take_off(settings, run._replace(best_theta=None)))(packed)
-    return Carry(flights, packed.best_theta, Record(*map(column, Record._fields)))
+    return Carry(flights, packed.best_theta, Record.room(len(runs.episode), capacity))
 
 
 def fly(
