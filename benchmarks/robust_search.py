@@ -175,7 +175,7 @@ def in_lanes(environment: Any, experiments: Any, seeds: list[int], arguments: An
             print(f"  {done} episodes {time.perf_counter() - began:.0f} s", flush=True)
     shape, key = (len(experiments), len(seeds)), jax.random.key(12345)
     best = np.asarray(test(runs.best_theta, key), float).reshape(shape)
-    final = np.asarray(test(runs.learner.theta, key), float).reshape(shape)
+    final = np.asarray(test(runs.learner.learned, key), float).reshape(shape)
     return [{"best": b, "final": f, "episodes": done} for b, f in zip(best, final, strict=True)]
 
 
@@ -214,7 +214,7 @@ def blindly(environment: Any, experiments: Any, seeds: list[int], arguments: Any
                 memory = Memory(rows, ends[number], starts, jnp.int32(STARTS))
                 key_ = jax.random.fold_in(key, number)
                 learner, ess = learn_from(memory, algorithm, protocol, learner, number, key_)
-                return learner, (learner.theta, ess)
+                return learner, (learner.learned, ess)
 
             learner = algorithm.init(key, environment.spec)
             return jax.lax.scan(episode, learner, jnp.arange(len(ends)))[1]

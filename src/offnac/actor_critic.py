@@ -20,7 +20,7 @@ from offnac.policy import SoftmaxPolicy
 from offnac.ratios import RatioData, Ratios
 from offnac.schedules import Clock
 from offnac.settings import settings
-from offnac.steps import ActorStep
+from offnac.steps import ActorStep, Path
 from offnac.transition import Spec, Transition
 
 
@@ -60,6 +60,12 @@ class State(NamedTuple):
     direction: Any
     step: Any
     clock: Clock
+
+    @property
+    def learned(self) -> Parameters:
+        """The policy that has been learned: θ, or the mean of its path where that is kept."""
+        mean: Parameters = self.step.mean if isinstance(self.step, Path) else self.theta
+        return mean
 
 
 class UpdateInfo(NamedTuple):

@@ -1,6 +1,6 @@
 """Actor steps: how far does θ move along x?"""
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -74,3 +74,33 @@ class TrustRegion:
         curvature = compatible.curvature(policy, theta, batch, omega, x)
         radius = jnp.sqrt(2.0 * self.kl(clock) / jnp.maximum(curvature, jnp.finfo(curvature.dtype).tiny))
         return state, theta + jnp.minimum(self.rate(clock), radius) * x
+
+
+class Path(NamedTuple):
+    step: Any
+    mean: Parameters
+
+
+@settings
+class Averaged:
+    """Another step, and beside θ the mean of where it has been, θ̄ ← θ̄ + (1 − m)(θ − θ̄). Steps of one size never
+    come to rest, but their mean does (Polyak and Juditsky 1992): it is θ̄ that has been learned."""
+
+    step: ActorStep
+    memory: float
+
+    def init(self, theta: Parameters) -> Path:
+        return Path(self.step.init(theta), theta)
+
+    def update(
+        self,
+        state: Path,
+        policy: SoftmaxPolicy,
+        theta: Parameters,
+        batch: Transition,
+        omega: Float[Array, " n"],
+        x: Parameters,
+        clock: Clock,
+    ) -> tuple[Path, Parameters]:
+        step, theta = self.step.update(state.step, policy, theta, batch, omega, x, clock)
+        return Path(step, state.mean + (1.0 - self.memory) * (theta - state.mean)), theta

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 NONE_OF_THEM = ("ratio_rows",)
 """Counts that may be 0."""
-SHARES = ("anew", "imagined", "memory", "model_share", "share", "target_rate", "telling")
+SHARES = ("anew", "average", "imagined", "memory", "model_share", "share", "target_rate", "telling")
 VECTORS = ("mean", "scale")
 """A number for each of the observation's."""
 

@@ -18,7 +18,7 @@ from offnac.optimisers import Adam
 from offnac.policy import SoftmaxPolicy
 from offnac.ratios import Fourier, LeastSquares, One, Ratios
 from offnac.schedules import Constant, RobbinsMonro, Schedule
-from offnac.steps import TrustRegion
+from offnac.steps import ActorStep, Averaged, TrustRegion
 from offnac.training.protocol import Experiment, Protocol
 from offnac.training.replay import Replay
 from offnac.transition import Spec
@@ -45,6 +45,8 @@ class RobustRow:
     vanilla: float = 10.0
     """How much more along the vanilla direction, which is shorter than x by about the eigenvalues of F."""
     kl: float = 1e-4
+    average: float | None = None
+    """m: how much of the mean of θ's path is kept at an update, where that mean is what is learned."""
     kl_horizon: float | None = None
     """Updates after which the trust region is half as large; None: it stays."""
     value_rate: float = 3e-3
@@ -176,6 +178,9 @@ def robust(
     kl: Schedule = Constant(row.kl)
     if row.kl_horizon is not None:
         kl = RobbinsMonro(row.kl, 1.0, row.kl_horizon)
+    step: ActorStep = TrustRegion(Constant(row.actor_rate if natural else row.vanilla * row.actor_rate), kl)
+    if row.average is not None:
+        step = Averaged(step, row.average)
     direction: Direction = Ridge(row.damping, row.memory) if natural else Vanilla()
     ratios = Ratios(One(), One())
     if off_policy and row.ratio_rows:
@@ -190,10 +195,7 @@ def robust(
             ratios=ratios,
             critic=Minibatches(critic, row.minibatches if lam == 0 else max(1, row.batch // TRACED)),
             direction=direction,
-            step=TrustRegion(
-                rate=Constant(row.actor_rate if natural else row.vanilla * row.actor_rate),
-                kl=kl,
-            ),
+            step=step,
             gamma=gamma,
             entropy=row.entropy,
         ),

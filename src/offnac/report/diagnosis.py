@@ -68,7 +68,7 @@ def _values(
         None if numbers is None else jnp.asarray(numbers, jnp.float32)
         for numbers in (protocol.mean, protocol.scale)
     )
-    policy = Policy(algorithm.policy.network, learner.theta, task.spec, mean, scale)
+    policy = Policy(algorithm.policy.network, learner.learned, task.spec, mean, scale)
     log = collected(task, policy.acting(), seed)
     rows = _seen(experiment, log.rows)
     value, following = (

@@ -230,16 +230,17 @@ class _Group:
 
     def _tick(self) -> list[int]:
         """Step every simulator once under π; the seeds that ended a whole episode."""
+        off_policy, learner = self.experiment.protocol.off_policy, self.learner
         action, prob = programs.act(
             self.algorithm.policy,
-            self.learner.theta,
+            learner.learned if off_policy else learner.theta,
             self.observation,
             self.run.key,
             self.when,
         )
         transition, done = self._simulate(np.asarray(action), np.asarray(prob))
         ended = _indices(done)
-        if not self.experiment.protocol.off_policy:
+        if not off_policy:
             self._learn_on_policy(transition)
             for seed in ended:
                 self._end_training(seed)

@@ -158,7 +158,7 @@ def replayed_episode(
     )
     train = evaluation = played(trained)
     if protocol.off_policy:
-        evaluation = finish(environment, Acting(algorithm.policy, learner.theta), evaluation_key)
+        evaluation = finish(environment, Acting(algorithm.policy, learner.learned), evaluation_key)
     run = run._replace(memory=memory)
     return finish_episode(protocol, run, learner, train, evaluation, effective_sample_size)
 
@@ -183,7 +183,7 @@ def episode(
     learner, trained = _train_episode(environment, algorithm, protocol, learner, train_key)
     train = evaluation = played(trained)
     if protocol.off_policy:
-        evaluation = finish(environment, Acting(algorithm.policy, learner.theta), evaluation_key)
+        evaluation = finish(environment, Acting(algorithm.policy, learner.learned), evaluation_key)
     return finish_episode(protocol, run, learner, train, evaluation, effective_sample_size)
 
 

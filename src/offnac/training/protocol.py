@@ -109,7 +109,7 @@ def start(algorithm: ActorCritic, protocol: Protocol, spec: Spec, key: PRNGKeyAr
         episode=jnp.int32(0),
         train_steps=jnp.int32(0),
         average=jnp.float32(0.0),
-        best_theta=learner.theta,
+        best_theta=learner.learned,
         best_episode=jnp.int32(-1),
         memory=None if protocol.replay is None else protocol.replay.empty(spec),
     )
@@ -134,7 +134,7 @@ def finish_episode(
         episode=run.episode + 1,
         train_steps=run.train_steps + train.steps,
         average=average,
-        best_theta=jax.tree.map(partial(jnp.where, better), learner.theta, run.best_theta),
+        best_theta=jax.tree.map(partial(jnp.where, better), learner.learned, run.best_theta),
         best_episode=jnp.where(better, run.episode, run.best_episode),
         memory=run.memory,
     )

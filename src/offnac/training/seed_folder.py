@@ -67,7 +67,7 @@ class SeedFolder:
         """Test the best checkpoint and the final policy, and write both with the result."""
         self.save(run._replace(memory=None), records)  # nothing more is learned from it
         tests = {}
-        for name, theta in (("best", run.best_theta), ("final", run.learner.theta)):
+        for name, theta in (("best", run.best_theta), ("final", run.learner.learned)):
             policy = self._policy(experiment, environment.spec, theta, provenance | {"checkpoint": name})
             policy.save(self.path / name)
             tests[name] = statistics.of_episodes(
