@@ -7,8 +7,8 @@ log, some of its policies on the way are tested, and a line with the outcome is 
     .venv/bin/python benchmarks/learn_search.py lunar-lander --logs 8 \
         --candidates '[{}, {"gamma": 0.999}, {"kl": [0.0005, 0.002]}]'
 
-A list stands for each of its values in turn. All candidates of one shape, all logs and all runs are lanes of one
-program: made for a GPU. A candidate whose model has the settings of another's shares it.
+A list stands for each of its values in turn. All candidates of one shape, all logs and all runs are lanes of
+one program: made for a GPU. A candidate whose model has the settings of another's shares it.
 """
 
 import argparse

@@ -2,18 +2,20 @@
 
 ``learn`` runs as its command does, from opening the log to its last word on what the policy is worth, its
 programs compiled before; then each of d3rlpy's learners fits for as long as that took, reading the log not
-counted. One rule for all: at even times the policy is tried by a few rollouts, its most probable actions
-taken; the best of these, the last one, and the first that meets the paper's OffNAC return are then tested by
-more. The simulator only tests: it is opened when learning has ended, or with the clock stopped. Writes
-``results/bench/log_learners.json``. By default CartPole and Acrobot: half an hour; --tasks 4 adds Mountain
-Car and Lunar Lander, which takes hours.
+counted. One rule for all: at even times the policy is tried by a few rollouts; the best of these, the last
+one, and the first that meets the paper's OffNAC return are then tested by more. d3rlpy's policies take the
+action of the highest value; ours draw their actions, as they do wherever they are tested, and in a row of its
+own take the most probable ones. The simulator only tests: it is opened when learning has ended, or with the
+clock stopped. Writes ``results/bench/log_learners.json``. By default CartPole and Acrobot: half an hour;
+--tasks 4 adds Mountain Car and Lunar Lander, which takes hours.
 """
 
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import harness
 import jax
@@ -33,6 +35,7 @@ from offnac.saved_policy import Policy
 from offnac.training.from_log.folder import LearnFolder
 
 OURS = "offnac learn"
+PROBABLE = "offnac learn, most probable actions"
 LEARNERS = ("tuned DoubleDQN", "DQN", "CQL", "BCQ", "BC")
 SCAN, EPISODES = 20, 100
 GREEDY = 1e6
@@ -75,8 +78,20 @@ def greedy(policy: Policy) -> Policy:
     return replace(policy, theta=policy.theta.at[-last:].multiply(GREEDY))
 
 
-def ours(trial: Trial) -> Row:
-    task, seed, log = trial.task, trial.seed, trial.log()
+class Learned(NamedTuple):
+    seconds: float
+    iterations: int
+    learning: float
+    """Seconds until the last iteration."""
+    last: Policy
+    chosen: Policy
+    candidates: list[tuple[float, Policy]]
+    """With the seconds after which each was there."""
+
+
+@lru_cache
+def learned(trial: Trial) -> Learned:
+    seed, log = trial.seed, trial.log()
     times: list[float] = [0.0]
     done: list[int] = [0]
 
@@ -95,24 +110,28 @@ def ours(trial: Trial) -> Row:
         candidates = LearnFolder(out, seed).candidates()
     count = len(candidates)
     looked = np.linspace(0, count, min(trial.looks, count) + 1)[1:].astype(int) - 1
-    candidates = [candidates[one] for one in looked]
+    at = np.interp((looked + 1) / count * done[-1], done, times).tolist()
+    kept = list(zip(at, (candidates[one] for one in looked), strict=True))
+    return Learned(seconds, done[-1], times[-1], last, chosen, kept)
+
+
+def ours(trial: Trial, acting: Callable[[Policy], Policy]) -> Row:
+    found, task = learned(trial), trial.task
     simulator = environments.make(task.environment, task.max_steps)
 
     def test(policy: Policy, episodes: int, first: int = 0) -> float:
-        return float(rollout.returns(simulator, policy, episodes, seed + first).mean())
+        return float(rollout.returns(simulator, acting(policy), episodes, trial.seed + first).mean())
 
-    at = np.interp((looked + 1) / count * done[-1], done, times)
-    scanned = [[float(when), test(greedy(one), SCAN)] for when, one in zip(at, candidates, strict=True)]
-    best = candidates[int(np.argmax([total for _, total in scanned]))]
+    scanned = [[when, test(policy, SCAN)] for when, policy in found.candidates]
+    best = found.candidates[int(np.argmax([total for _, total in scanned]))][1]
     good = (i for i, (_, total) in enumerate(scanned) if total >= trial.goal)
-    reached = next((i for i in good if test(greedy(candidates[i]), EPISODES, SCAN) >= trial.goal), None)
-    policies = {"best": best, "last": last, "chosen": chosen}
+    reached = next((i for i in good if test(found.candidates[i][1], EPISODES, SCAN) >= trial.goal), None)
+    policies = {"best": best, "last": found.last, "chosen": found.chosen}
     return {
-        "seconds": seconds,
-        "iterations": done[-1],
-        "rows_per_second": done[-1] * DEFAULT.batch / times[-1],
-        **{name: test(greedy(policy), EPISODES, SCAN) for name, policy in policies.items()},
-        "sampled": {name: test(policy, EPISODES, SCAN) for name, policy in policies.items()},
+        "seconds": found.seconds,
+        "iterations": found.iterations,
+        "rows_per_second": found.iterations * DEFAULT.batch / found.learning,
+        **{name: test(policy, EPISODES, SCAN) for name, policy in policies.items()},
         "seconds_to_goal": None if reached is None else scanned[reached][0],
         "scanned": scanned,
     }
@@ -167,7 +186,8 @@ def main() -> None:
         "`learn` and d3rlpy's learners on the same log of uniform behaviour, one of each task, one core, one "
         "thread, the same time: as long as the whole of `learn` takes once compiled, its choice of a policy "
         "and its verdict included. The best policy of those tried on the way, the last one, and the seconds "
-        "to the paper's OffNAC return, all by rollouts of the most probable actions."
+        "to the paper's OffNAC return, all by rollouts: ours draws its actions, or takes the most probable "
+        "ones where that is said; d3rlpy's take those of the highest value."
     )
     harness.one_core()
     results = Results("log_learners", "Learning from a log", about, given)
@@ -175,11 +195,12 @@ def main() -> None:
         results.peers = peer.versions
         for name in list(TASKS)[: given.tasks]:
             trial = Trial(name, given.first_seed, given.looks)
-            learned = measure(results, trial, OURS, partial(ours, trial))
-            if learned is None or not peer.versions:
+            first = measure(results, trial, OURS, partial(ours, trial, lambda policy: policy))
+            measure(results, trial, PROBABLE, partial(ours, trial, greedy))
+            if first is None or not peer.versions:
                 continue
             for learner in LEARNERS:
-                work = partial(theirs, trial, learner, learned["seconds"], peer)
+                work = partial(theirs, trial, learner, first["seconds"], peer)
                 measure(results, trial, f"d3rlpy {learner}", work)
 
 

@@ -62,7 +62,9 @@ def _log_learners(result: Result) -> Iterator[Aim]:
     tasks: dict[str, list[Result]] = {}
     for row in result["rows"]:
         tasks.setdefault(row["environment"], []).append(row)
-    for task, (ours, *theirs) in tasks.items():
+    for task, rows in tasks.items():
+        ours = next(row for row in rows if row["learner"] == "offnac learn")
+        theirs = [row for row in rows if row["learner"].startswith("d3rlpy")]
         what = f"{task} from a log: to the paper's return ({ours['goal']:g})"
         if not theirs:
             yield Aim(what, "sooner than d3rlpy's learners", f"{_seconds(ours)}; theirs not measured", False)

@@ -83,8 +83,8 @@ class Path(NamedTuple):
 
 @settings
 class Averaged:
-    """Another step, and beside θ the mean of where it has been, θ̄ ← θ̄ + (1 − m)(θ − θ̄). Steps of one size never
-    come to rest, but their mean does (Polyak and Juditsky 1992): it is θ̄ that has been learned."""
+    """Another step, and beside θ the mean of where it has been, θ̄ ← θ̄ + (1 − m)(θ − θ̄). Steps of one size
+    never come to rest, but their mean does (Polyak and Juditsky 1992): it is θ̄ that has been learned."""
 
     step: ActorStep
     memory: float

@@ -100,8 +100,8 @@ def names() -> list[str]:
 
 
 def _gymnax() -> Any:
-    """The package. One of its tasks imports seaborn, and with it pandas and scipy's statistics, to draw itself;
-    that takes longer than all the rest, so it is put off until something is drawn."""
+    """The package. One of its tasks imports seaborn, and with it pandas and scipy's statistics, to draw
+    itself; that takes longer than all the rest, so it is put off until something is drawn."""
     if "seaborn" not in sys.modules:
         sys.modules["seaborn"] = _put_off("seaborn")
     import gymnax

@@ -64,7 +64,6 @@ class LogRow:
     """The part of them that is drawn from all kinds of rows alike."""
     model_decay: float = 0.01
     """Of the model's networks, towards a task that moves along straight lines."""
-    model_common_ends: bool = False
     model_passes: float = 16.0
     model_steps: int = 25
     """Of the model's fit for each iteration at most: who asks for few iterations wants a quick look."""
@@ -161,7 +160,6 @@ def from_log(
         row.model_batch,
         share=row.model_share,
         decay=row.model_decay,
-        common_ends=row.model_common_ends,
         passes=row.model_passes,
         most=row.model_steps * iterations,
     )

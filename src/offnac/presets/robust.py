@@ -129,8 +129,9 @@ OFFNAC = {
         value=(128, 128),
         caution=0.01,
         actor_rate=1.0,
-        kl=1e-3,
-        kl_horizon=195.0,
+        kl=3e-3,
+        kl_horizon=2000.0,
+        average=0.98,
         value_rate=3e-3,
         memory=0.9,
         damping=10.0,
@@ -138,6 +139,9 @@ OFFNAC = {
         updates=5,
         warm_up=370,
         ratio_ridge=0.1,
+    ),
+    "LunarLander-v3": replace(
+        OFF_POLICY["LunarLander-v3"], actor_rate=30.0, damping=300.0, memory=0.9, kl=1e-4, average=0.99
     ),
 }
 """Where x wants something else than the vanilla direction."""

@@ -88,7 +88,6 @@ class Model:
     """The part of the rows that is drawn from all kinds alike."""
     decay: float = 0.01
     """Of the networks for the change, towards none beside the straight part, in units of the rate."""
-    common_ends: bool = static(default=False)
     passes: float = 16.0
     """How often it looks at each row of the log, as far as that takes as many steps as these."""
     least: int = 1000
@@ -187,8 +186,7 @@ class Model:
         following = jnp.clip(free, ranges.low - room, ranges.high + room)
         left = jnp.any((free != following) & ~ranges.flag, axis=1)
         following = jnp.where(ranges.flag, tossed, following)
-        asked = members if self.common_ends else [psi]
-        odds, last = jnp.mean(jnp.stack([evaluate(networks.end, one.end, shown) for one in asked]), 0).T
+        odds, last = evaluate(networks.end, psi.end, shown).T
         going_on = jnp.mean(
             jnp.stack([evaluate(networks.reward, one.reward, shown)[:, 0] for one in members]), 0
         )

@@ -20,6 +20,7 @@ from offnac.training.on_chip.networks import (
     advantage,
     features,
     judge,
+    judge_both,
     value_gradient,
     weigh,
 )
@@ -83,8 +84,8 @@ def update(algorithm: ActorCritic, learner: State, seen: Seen, here: Valued) -> 
     ascent = value_gradient(psi, s, here, w_hat * seen.rho * delta)
     value = ValueState(*move(critic, learner.value.moments, psi, ascent, growth, clock))
 
-    there = judge(value.psi, next_s)
-    delta = seen.reward + worth * there.value - judge(value.psi, s).value
+    anew, there = judge_both(value.psi, s, next_s)
+    delta = seen.reward + worth * there.value - anew.value
     phi = features(theta, seen.s, seen.acting, seen.taken)
     omega, direction = w * seen.rho, learner.direction
     if isinstance(algorithm.direction, Iterative):

@@ -172,6 +172,28 @@ def judge(psi: Value, s: Vector) -> Valued:
     return Valued(jnp.sum(second * psi.outer) + psi.offset, first, second)
 
 
+def judge_both(psi: Value, s: Vector, next_s: Vector) -> tuple[Valued, Valued]:
+    """V at two states, for little more than V at one: a sum costs the time that its warps take to meet."""
+    first = [jnp.maximum(one, 0.0) for one in _left_both(s, next_s, psi.inner)]
+    second = [jnp.maximum(one + psi.bias, 0.0) for one in _left_both(first[0], first[1], psi.middle)]
+    values = _sums(second[0] * psi.outer, second[1] * psi.outer)
+    here, there = (Valued(values[i] + psi.offset, first[i], second[i]) for i in range(2))
+    return here, there
+
+
+def _left_both(u: Vector, v: Vector, matrix: Matrix) -> tuple[Vector, Vector]:
+    """uᵀM and vᵀM."""
+    return _sums(matrix * u[:, None], matrix * v[:, None])
+
+
+def _sums(a: Array, b: Array) -> tuple[Array, Array]:
+    """The sums of both along their first axis, taken at once."""
+    both = jnp.sum(jnp.stack([a, b], axis=-1), axis=0)
+    index = jax.lax.broadcasted_iota(jnp.int32, both.shape, both.ndim - 1)
+    first, second = (jnp.sum(jnp.where(index == i, both, 0.0), axis=-1) for i in range(2))
+    return first, second
+
+
 def value_gradient(psi: Value, s: Vector, valued: Valued, c: Number) -> tuple[Any, ...]:
     """c ∇V(s), in the order of :class:`Value`."""
     second = jnp.where(valued.second > 0.0, c * psi.outer, 0.0)
