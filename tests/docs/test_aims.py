@@ -30,9 +30,11 @@ def test_growth_just_within_and_just_beyond(met):
 
 
 def test_a_last_policy_must_beat_every_other_and_never_is_later_than_any_time(met):
-    def row(*learners):
-        told = {"environment": "task", "goal": 5.0, "learner": "one"}
-        return {"rows": [{**told, **learner} for learner in (*learners, never)]}
+    def row(ours, *theirs):
+        told = {"environment": "task", "goal": 5.0}
+        named = [("d3rlpy one", one) for one in (*theirs, never)] + [("offnac learn", ours)]
+        named.append(("offnac learn, most probable actions", {"seconds_to_goal": 1.0, "last": 9.0}))
+        return {"rows": [{**told, "learner": name, **one} for name, one in named]}
 
     soon, never = {"seconds_to_goal": 2.0, "last": 7.0}, {"seconds_to_goal": None, "last": 3.0}
     assert met(log_learners=row(soon, never)) == [True, True]

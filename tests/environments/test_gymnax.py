@@ -1,3 +1,5 @@
+import sys
+
 import jax
 import jax.numpy as jnp
 import pytest
@@ -87,3 +89,14 @@ def test_sixty_four_bits_change_no_type():
 def test_continuous_actions_are_refused(name):
     with pytest.raises(UserError, match="discrete actions"):
         gymnax.load(name)
+
+
+def test_a_module_that_is_put_off_is_loaded_when_something_is_asked_of_it(monkeypatch):
+    import colorsys
+
+    stand_in = gymnax._put_off("colorsys")
+    monkeypatch.setitem(sys.modules, "colorsys", stand_in)
+    assert not hasattr(stand_in, "__file__")
+    assert sys.modules["colorsys"] is stand_in, "to look whether it has a file loads nothing"
+    assert stand_in.rgb_to_hsv(0.2, 0.4, 0.4) == colorsys.rgb_to_hsv(0.2, 0.4, 0.4)
+    assert sys.modules["colorsys"] is not stand_in

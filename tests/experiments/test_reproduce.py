@@ -11,15 +11,18 @@ from pathlib import Path
 from threading import Event
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from offnac import api, cli, console
+from offnac import api, cli, console, files
+from offnac.errors import UserError
 from offnac.experiments import figures, pool, reproduce
 from offnac.experiments.curves import CURVES, running_average
 from offnac.experiments.jobs import Settings
+from offnac.experiments.publish import publish
 from offnac.experiments.summary import SUMMARY
 from offnac.training.progress import Stopped
 
@@ -176,6 +179,38 @@ def test_published_results_are_small_and_make_a_page(reproduction, summary, tmp_
         assert f"| {test['iqm']:.1f} [{test['low']:.1f}, {test['high']:.1f}] | {test['worst']:.1f} |" in page
     assert "Deep NAC > Deep AC" in page
     assert "Off-policy\n" not in page
+
+
+def test_publishing_some_runs_leaves_the_others(reproduction, summary, tmp_path):
+    target, part = tmp_path / "paper", tmp_path / "part"
+    publish(reproduction, target)
+    before = pq.read_table(target / CURVES)
+    anew = summary["cells"][1] | {"verdict": "anew"}
+    files.write_json(part / SUMMARY, summary | {"cells": [anew], "improvement": []})
+    table = pq.read_table(reproduction / CURVES)
+    mine = [c == anew["cell"] and p == anew["preset"] for c, p in zip(*columns(table), strict=True)]
+    pq.write_table(table.filter(pa.array(mine)), part / CURVES)
+    publish(part, target)
+    found = json.loads((target / SUMMARY).read_text())
+    assert found["cells"] == [summary["cells"][0], anew, *summary["cells"][2:]]
+    assert found["improvement"] == summary["improvement"], (
+        "of runs that are there by now, whoever brought them"
+    )
+    after = pq.read_table(target / CURVES)
+    assert sorted(zip(*columns(after), strict=True)) == sorted(zip(*columns(before), strict=True))
+    assert list((target / "figures").glob("*.svg"))
+
+
+def test_runs_of_another_protocol_are_not_mixed(reproduction, summary, tmp_path):
+    publish(reproduction, tmp_path / "paper")
+    files.write_json(tmp_path / "part" / SUMMARY, summary | {"settings": {"test_episodes": 3}})
+    shutil.copy(reproduction / CURVES, tmp_path / "part" / CURVES)
+    with pytest.raises(UserError, match="another protocol"):
+        publish(tmp_path / "part", tmp_path / "paper")
+
+
+def columns(table):
+    return table["cell"].to_pylist(), table["preset"].to_pylist()
 
 
 def test_a_reproduction_that_was_killed_goes_on_as_if_nothing_had_been(summary, tmp_path, no_report):

@@ -4,34 +4,71 @@
 whenever there is a summary.
 """
 
-import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from offnac import files
 from offnac.errors import UserError
-from offnac.experiments import curves
-from offnac.experiments.summary import FORMAT, SUMMARY
+from offnac.experiments import curves, figures
+from offnac.experiments.summary import FORMAT, SUMMARY, held, improvements, in_order
 
 POINTS = 200
 """Points of a run's curve that are kept at most."""
-FIGURES = "figures"
+
+Found = dict[str, Any]
 
 
 def publish(out: Path, target: Path) -> None:
-    """Copy what matters of the reproduction in ``out`` to ``target``; what was there before is replaced."""
-    summary = files.read_json(out / SUMMARY)
-    if summary.get("format") != FORMAT:
-        raise UserError(f"{out} holds no reproduction; give the --out of one")
-    files.write_json(target / SUMMARY, summary)
-    table = curves.thin(pq.read_table(out / curves.CURVES), POINTS)
+    """Keep in ``target`` what matters of the reproduction in ``out``, beside the runs that are there of other
+    cells and presets."""
+    found, table = _summary(out), curves.thin(pq.read_table(out / curves.CURVES), POINTS)
+    if (target / SUMMARY).exists():
+        before = _summary(target)
+        others = [entry for entry in before["cells"] if _name(entry) not in map(_name, found["cells"])]
+        found = _beside(before, found, others, target)
+        table = pa.concat_tables([_of(pq.read_table(target / curves.CURVES), others), table])
+    files.write_json(target / SUMMARY, found)
     with files.replacing(target / curves.CURVES) as temporary:
         pq.write_table(table, temporary, compression="zstd")
-    if (out / FIGURES).is_dir():
-        with files.replacing(target / FIGURES) as temporary:
-            shutil.copytree(out / FIGURES, temporary)
+    figures.draw(target)
+
+
+def _summary(folder: Path) -> Found:
+    found: Found = files.read_json(folder / SUMMARY)
+    if found.get("format") != FORMAT:
+        raise UserError(f"{folder} holds no reproduction; give the --out of one")
+    return found
+
+
+def _name(entry: Found) -> str:
+    return f"{entry['cell']}-{entry['preset']}"
+
+
+def _beside(before: Found, found: Found, others: list[Found], target: Path) -> Found:
+    """What was found, and ``others`` that were there before, as one summary."""
+    if before["settings"] != found["settings"]:
+        raise UserError(
+            f"{target} holds runs of another protocol, {before['settings']}, and these are of "
+            f"{found['settings']}; publish them to another folder"
+        )
+    entries = {_name(entry): entry for entry in (*others, *found["cells"])}
+    return found | {
+        **held(entries.values()),
+        "seconds": sum(entry["seconds"] for entry in entries.values()),
+        "cells": in_order(entries),
+        "improvement": improvements(entries),
+    }
+
+
+def _of(table: pa.Table, entries: list[Found]) -> pa.Table:
+    """The curves of some runs."""
+    names = pc.binary_join_element_wise(table["cell"], table["preset"], "-")
+    return table.filter(pc.is_in(names, pa.array(map(_name, entries), pa.string())))
 
 
 if __name__ == "__main__":

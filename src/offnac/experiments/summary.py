@@ -1,6 +1,6 @@
 """What a reproduction found, from what its runs left on disk: ``summary.json`` and ``curves.parquet``."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,14 +75,11 @@ class Summary:
             "date": now(),
             "versions": versions(),
             "settings": self.settings.protocol,
-            "presets": [
-                preset for preset in PRESETS if any(e["preset"] == preset for e in self.entries.values())
-            ],
-            "seeds": sorted({seed for entry in self.entries.values() for seed in entry["seeds"]}),
+            **held(self.entries.values()),
             "seconds": self.seconds,
             "unfinished": unfinished,
             "cells": self._cells(),
-            "improvement": self._improvement(),
+            "improvement": improvements(self.entries),
         }
 
     def _runs(self) -> Iterator[tuple[Cell, str]]:
@@ -99,41 +96,54 @@ class Summary:
                 folder = self.out / RUNS / name
                 yield cell.name, preset, {s: folder / f"seed-{s}" for s in self.entries[name]["seeds"]}
 
-    def _cells(self) -> list[dict[str, Any]]:
-        return [
-            self.entries[name] | {"seconds": self.run_seconds.get(name, self.entries[name]["seconds"])}
-            for cell in CELLS
-            for preset in PRESETS
-            if (name := run_name(cell, preset)) in self.entries
-        ]
+    def _cells(self) -> list[Entry]:
+        return in_order(
+            {
+                name: entry | {"seconds": self.run_seconds.get(name, entry["seconds"])}
+                for name, entry in self.entries.items()
+            }
+        )
 
-    def _improvement(self) -> list[dict[str, Any]]:
-        """The paper's claim: the natural gradient is better than the plain one."""
-        cells = {(cell.environment, cell.lam is not None, cell.algorithm): cell for cell in CELLS}
-        found = []
-        for (environment, has_lambda, algorithm), natural in cells.items():
-            if not algorithm.endswith("nac"):
+
+def held(entries: Iterable[Entry]) -> dict[str, Any]:
+    """The presets and the seeds that entries are of."""
+    entries = list(entries)
+    return {
+        "presets": [preset for preset in PRESETS if any(entry["preset"] == preset for entry in entries)],
+        "seeds": sorted({seed for entry in entries for seed in entry["seeds"]}),
+    }
+
+
+def in_order(entries: Mapping[str, Entry]) -> list[Entry]:
+    """Entries by the names of their runs, in the order of the paper's tables."""
+    names = [run_name(cell, preset) for cell in CELLS for preset in PRESETS]
+    return [entries[name] for name in names if name in entries]
+
+
+def improvements(entries: Mapping[str, Entry]) -> list[dict[str, Any]]:
+    """The paper's claim: the natural gradient is better than the plain one."""
+    cells = {(cell.environment, cell.lam is not None, cell.algorithm): cell for cell in CELLS}
+    found = []
+    for (environment, has_lambda, algorithm), natural in cells.items():
+        if not algorithm.endswith("nac"):
+            continue
+        plain = cells[environment, has_lambda, algorithm.removesuffix("nac") + "ac"]
+        for preset in PRESETS:
+            ours, theirs = (entries.get(run_name(cell, preset)) for cell in (natural, plain))
+            # One seed against one other would be sure of anything.
+            if ours is None or theirs is None or min(len(ours["seeds"]), len(theirs["seeds"])) < 2:
                 continue
-            plain = cells[environment, has_lambda, algorithm.removesuffix("nac") + "ac"]
-            for preset in PRESETS:
-                ours, theirs = (self.entries.get(run_name(cell, preset)) for cell in (natural, plain))
-                # One seed against one other would be sure of anything.
-                if (
-                    ours is not None
-                    and theirs is not None
-                    and min(len(ours["seeds"]), len(theirs["seeds"])) > 1
-                ):
-                    found.append(
-                        {
-                            "environment": environment,
-                            "lam": natural.lam,
-                            "preset": preset,
-                            "pair": f"{algorithm}>{plain.algorithm}",
-                            **_improvement(ours, theirs, "test"),
-                            "final": _improvement(ours, theirs, "final_test"),
-                        }
-                    )
-        return found
+            found.append(
+                {
+                    "environment": environment,
+                    "lam": natural.lam,
+                    "preset": preset,
+                    "pair": f"{algorithm}>{plain.algorithm}",
+                    **_improvement(ours, theirs, "test"),
+                    "final": _improvement(ours, theirs, "final_test"),
+                }
+            )
+    return found
 
 
 def _improvement(ours: Entry, theirs: Entry, test: str) -> dict[str, Any]:
