@@ -46,7 +46,16 @@ multiprocessor, too few to hide that a warp is ready for its next instruction af
 {warp_cycles_per_instruction} cycles on average, {share_of_stalls_on_shared_memory_and_shuffles:.0%} of them
 spent waiting for shared memory, shuffles and roots: instructions are issued in {issue_slots_used:.0%} of the
 cycles."""
-COLUMNS = ("task", "algorithm", "seeds", "program", "million training steps/s, median", "lowest", "highest")
+COLUMNS = (
+    "task",
+    "algorithm",
+    "seeds",
+    "program",
+    "million training steps/s, median",
+    "lowest",
+    "highest",
+    "on",
+)
 
 
 def at_work(task: Any, chosen: Experiment, seeds: int, warps: int, repeats: int) -> Row:
@@ -88,7 +97,7 @@ def steps_of(runs: Run) -> int:
 
 def cells(row: Row) -> list[str]:
     rates = [f"{row['steps_per_second'][name] / 1e6:.1f}" for name in ("median", "lowest", "highest")]
-    return [row["task"], row["algorithm"], f"{row['seeds']:,}", row["program"], *rates]
+    return [row["task"], row["algorithm"], f"{row['seeds']:,}", row["program"], *rates, row["date"][:10]]
 
 
 def measure(results: Results, name: str, algorithm: str, seeds: int, repeats: int) -> None:

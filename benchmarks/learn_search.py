@@ -12,7 +12,6 @@ one program: made for a GPU. A candidate whose model has the settings of another
 """
 
 import argparse
-import itertools
 import json
 import os
 import tempfile
@@ -29,13 +28,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from learn import TASKS
+from robust_search import each, on_the_host
 
 import offnac
 from offnac import environments
 from offnac.evaluation import rollout
 from offnac.logs import Log, read_log
 from offnac.presets.changes import changed
-from offnac.presets.from_log import from_log, row_for
+from offnac.presets.from_log import LogRow, from_log, row_for
 from offnac.provenance import now, versions
 from offnac.saved_policy import Policy
 from offnac.training.from_log import potential, program
@@ -69,7 +69,7 @@ def main() -> None:
     seeds = list(range(given.first_log, given.first_log + given.logs))
     if seeds[-1] >= 1000:
         parser.error("logs from 1000 on are for reporting")
-    candidates = [change for one in json.loads(given.candidates) for change in each(one)]
+    candidates = [change for one in json.loads(given.candidates) for change in each(LogRow, one)]
     with ProcessPoolExecutor(
         given.processes, mp_context=get_context("spawn"), initializer=on_the_host
     ) as pool:
@@ -84,17 +84,6 @@ def main() -> None:
             groups.setdefault((shape, first.iterations), []).append(index)
         for members in groups.values():
             learned(given, pool, seeds, known, members, candidates, experiments)
-
-
-def each(change: dict[str, Any]) -> list[dict[str, Any]]:
-    """A change for every combination of the values listed in it."""
-    choices = [value if isinstance(value, list) else [value] for value in change.values()]
-    return [dict(zip(change, combination, strict=True)) for combination in itertools.product(*choices)]
-
-
-def on_the_host() -> None:
-    """A process that only steps a task needs no part of the GPU."""
-    jax.config.update("jax_platforms", "cpu")
 
 
 def collected(task: str, rows: int | None, seed: int) -> Log:
@@ -123,12 +112,15 @@ class Prepared:
         horizon = 1.0 / (1.0 - float(experiment.algorithm.gamma))
         data, held = (f(log, self.units, horizon) for f, log in ((load, self.seen), (hold_out, self.held)))
         drawing = experiment.drawing
-        shape = (jax.tree.structure(drawing.model), *jax.tree.leaves(drawing.model))
-        if shape in self.models:
+        shape = (horizon, jax.tree.structure(drawing.model), *jax.tree.leaves(drawing.model))
+        if shape in self.models and drawing.imagined:
             experiment = replace(experiment, drawing=replace(drawing, imagined=0.0))
+            found, _ = prepare(data, held, self.units, self.potential, experiment, quietly, Event())
+            return found._replace(model=self.models[shape])
         found, _ = prepare(data, held, self.units, self.potential, experiment, quietly, Event())
-        model = self.models.setdefault(shape, found.model)
-        return found._replace(model=model)
+        if found.model is not None:
+            self.models[shape] = found.model
+        return found
 
 
 def quietly(done: int, of: int) -> None:
@@ -173,7 +165,8 @@ def learned(
     seconds = time.perf_counter() - began
     print(f"  learned in {seconds:.0f} s", flush=True)
     theta = np.asarray(runs.candidates.theta)[:, : first.candidates]
-    at = np.unique(np.linspace(first.candidates / given.tested, first.candidates, given.tested).round())
+    at = np.linspace(first.candidates / given.tested, first.candidates, given.tested).round()
+    at = np.unique(np.maximum(at, 1.0))
     jobs = []
     for lane, (index, log, _) in enumerate(lanes):
         averaged = Candidate(jnp.asarray(theta[lane]), jnp.zeros(len(theta[lane]))).averaged().theta
@@ -198,7 +191,6 @@ def learned(
             "late": np.round(curve[:, -late:].mean(axis=1), 1).tolist(),
             "curves": np.round(curve, 1).tolist(),
             "episodes": given.episodes,
-            "default": "2026-11-18",
             "seconds": round(seconds / len(members), 1),
             "versions": versions(),
             "date": now(),

@@ -65,7 +65,9 @@ def main() -> None:
     if seeds[-1] >= 1000:
         parser.error("seeds from 1000 on are for reporting")
     environment = make(arguments.task, max_steps=presets.max_steps(arguments.task))
-    candidates = [change for given in json.loads(arguments.candidates) for change in each(given)]
+    candidates = [
+        change for given in json.loads(arguments.candidates) for change in each(robust.RobustRow, given)
+    ]
     experiments = [build(environment.spec, arguments, change) for change in candidates]
     many = jax.default_backend() == "gpu"
     groups: dict[Any, list[int]] = {}
@@ -110,9 +112,9 @@ def main() -> None:
                 file.write(json.dumps(line) + "\n")
 
 
-def each(change: dict[str, Any]) -> list[dict[str, Any]]:
-    """A change for every combination of the values listed in it."""
-    tuples = {field.name for field in fields(robust.RobustRow) if "tuple" in str(field.type)}
+def each(row: Any, change: dict[str, Any]) -> list[dict[str, Any]]:
+    """A change of such a row for every combination of the values listed in it."""
+    tuples = {field.name for field in fields(row) if "tuple" in str(field.type)}
     choices = [
         value if isinstance(value, list) and (name not in tuples or isinstance(value[0], list)) else [value]
         for name, value in change.items()

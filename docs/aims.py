@@ -63,7 +63,9 @@ def _log_learners(result: Result) -> Iterator[Aim]:
     for row in result["rows"]:
         tasks.setdefault(row["environment"], []).append(row)
     for task, rows in tasks.items():
-        ours = next(row for row in rows if row["learner"] == "offnac learn")
+        ours = next((row for row in rows if row["learner"] == "offnac learn"), None)
+        if ours is None:
+            continue
         theirs = [row for row in rows if row["learner"].startswith("d3rlpy")]
         what = f"{task} from a log: to the paper's return ({ours['goal']:g})"
         if not theirs:

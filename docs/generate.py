@@ -66,7 +66,7 @@ def speed(folder: Path = RESULTS / "bench") -> str:
     lines = [
         "# Speed",
         "",
-        "Every table comes from one run of a part of `make bench`, contenders in turn on the same core, medians of repeats.",
+        "Every row comes from one run of a part of `make bench`, contenders in turn on the same core, medians of repeats.",
         "",
         *_aims(found),
     ]
@@ -160,6 +160,7 @@ def paper(folder: Path = RESULTS / "paper") -> str:
         lines += ["## Is the natural gradient better?", "", *_improvement_table(summary["improvement"]), ""]
     found = {(cell["device"], cell["versions"]["jax"]) for cell in summary["cells"] if cell["device"]}
     devices = ", ".join(f"{device} (jax {version})" for device, version in sorted(found))
+    dates = sorted(cell["date"][:10] for cell in summary["cells"])
     met = {
         preset: [
             cell["meets"] for cell in summary["cells"] if cell["preset"] == preset and len(cell["seeds"]) > 1
@@ -171,7 +172,7 @@ def paper(folder: Path = RESULTS / "paper") -> str:
         + ", ".join(f"{sum(each)} of {len(each)} cells by `{preset}`" for preset, each in met.items() if each)
         + " (where there is more than one seed).",
         "",
-        f"{provenance(summary)} The runs: on {devices}. Regenerate with `make reproduce publish docs` ([how](reproduce.md)); the values of every seed, all settings and",
+        f"{provenance(summary)} The runs: {dates[0]} to {dates[-1]}, on {devices}. Regenerate with `make reproduce publish docs` ([how](reproduce.md)); the values of every seed, all settings and",
         "the verdicts in words are in [results/paper/summary.json](../results/paper/summary.json).",
         "",
     ]
@@ -302,7 +303,7 @@ def large_log() -> list[str]:
 
 def touching(lines: list[dict[str, Any]]) -> list[str]:
     """What Lunar Lander's logs can tell about landing, and how much a longer horizon helps."""
-    further = next(line for line in lines if line["change"] == FURTHER)["last"]
+    further = next(line for line in lines if line["change"] == FURTHER)["chosen"]
     found = json.loads((RESULTS / "touching.json").read_text())
     rows = []
     for low in dict.fromkeys(one["speed"][0] for one in found["touches"]):

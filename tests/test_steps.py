@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from offnac import presets
 from offnac.environments import make
+from offnac.errors import UserError
 from offnac.networks import MLP
 from offnac.optimisers import SGD
 from offnac.policy import SoftmaxPolicy
@@ -44,3 +45,9 @@ def test_off_policy_what_is_learned_is_what_is_kept(average):
     assert run.best_episode == 1
     assert_array_equal(run.best_theta, run.learner.learned)
     assert np.array_equal(run.learner.learned, run.learner.theta) == (average is None)
+
+
+@pytest.mark.parametrize(("algorithm", "average"), [("nac", 0.9), ("offnac", 1.0)])
+def test_a_mean_that_nobody_would_follow_is_refused(algorithm, average):
+    with pytest.raises(UserError, match="the setting average should be below 1, and for an off-policy"):
+        presets.experiment("robust", algorithm, make("CartPole-v1").spec, settings={"average": average})

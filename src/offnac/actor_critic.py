@@ -20,7 +20,7 @@ from offnac.policy import SoftmaxPolicy
 from offnac.ratios import RatioData, Ratios
 from offnac.schedules import Clock
 from offnac.settings import settings
-from offnac.steps import ActorStep, Path
+from offnac.steps import ActorStep, Trail
 from offnac.transition import Spec, Transition
 
 
@@ -64,7 +64,7 @@ class State(NamedTuple):
     @property
     def learned(self) -> Parameters:
         """The policy that has been learned: θ, or the mean of its path where that is kept."""
-        mean: Parameters = self.step.mean if isinstance(self.step, Path) else self.theta
+        mean: Parameters = self.step.mean if isinstance(self.step, Trail) else self.theta
         return mean
 
 

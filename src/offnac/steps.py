@@ -76,7 +76,7 @@ class TrustRegion:
         return state, theta + jnp.minimum(self.rate(clock), radius) * x
 
 
-class Path(NamedTuple):
+class Trail(NamedTuple):
     step: Any
     mean: Parameters
 
@@ -89,18 +89,18 @@ class Averaged:
     step: ActorStep
     memory: float
 
-    def init(self, theta: Parameters) -> Path:
-        return Path(self.step.init(theta), theta)
+    def init(self, theta: Parameters) -> Trail:
+        return Trail(self.step.init(theta), theta)
 
     def update(
         self,
-        state: Path,
+        state: Trail,
         policy: SoftmaxPolicy,
         theta: Parameters,
         batch: Transition,
         omega: Float[Array, " n"],
         x: Parameters,
         clock: Clock,
-    ) -> tuple[Path, Parameters]:
+    ) -> tuple[Trail, Parameters]:
         step, theta = self.step.update(state.step, policy, theta, batch, omega, x, clock)
-        return Path(step, state.mean + (1.0 - self.memory) * (theta - state.mean)), theta
+        return Trail(step, state.mean + (1.0 - self.memory) * (theta - state.mean)), theta

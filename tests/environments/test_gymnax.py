@@ -1,4 +1,5 @@
 import sys
+from importlib import import_module
 
 import jax
 import jax.numpy as jnp
@@ -100,3 +101,8 @@ def test_a_module_that_is_put_off_is_loaded_when_something_is_asked_of_it(monkey
     assert sys.modules["colorsys"] is stand_in, "to look whether it has a file loads nothing"
     assert stand_in.rgb_to_hsv(0.2, 0.4, 0.4) == colorsys.rgb_to_hsv(0.2, 0.4, 0.4)
     assert sys.modules["colorsys"] is not stand_in
+
+
+def test_after_gymnax_is_imported_seaborn_is_whole_for_others():
+    gymnax.names()
+    assert import_module("seaborn.objects").Plot

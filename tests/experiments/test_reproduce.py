@@ -203,10 +203,13 @@ def test_publishing_some_runs_leaves_the_others(reproduction, summary, tmp_path)
 
 def test_runs_of_another_protocol_are_not_mixed(reproduction, summary, tmp_path):
     publish(reproduction, tmp_path / "paper")
-    files.write_json(tmp_path / "part" / SUMMARY, summary | {"settings": {"test_episodes": 3}})
+    some, other = summary | {"cells": summary["cells"][1:]}, {"settings": {"test_episodes": 3}}
+    files.write_json(tmp_path / "part" / SUMMARY, some | other)
     shutil.copy(reproduction / CURVES, tmp_path / "part" / CURVES)
     with pytest.raises(UserError, match="another protocol"):
         publish(tmp_path / "part", tmp_path / "paper")
+    files.write_json(tmp_path / "part" / SUMMARY, summary | other)
+    publish(tmp_path / "part", tmp_path / "paper")  # nothing of the other one is left
 
 
 def columns(table):

@@ -102,10 +102,13 @@ def names() -> list[str]:
 def _gymnax() -> Any:
     """The package. One of its tasks imports seaborn, and with it pandas and scipy's statistics, to draw
     itself; that takes longer than all the rest, so it is put off until something is drawn."""
-    if "seaborn" not in sys.modules:
-        sys.modules["seaborn"] = _put_off("seaborn")
+    stand_in = _put_off("seaborn")
+    sys.modules.setdefault("seaborn", stand_in)
     import gymnax
 
+    # Only gymnax is to see it: whoever imports seaborn later wants all of it.
+    if sys.modules["seaborn"] is stand_in:
+        del sys.modules["seaborn"]
     return gymnax
 
 

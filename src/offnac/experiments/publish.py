@@ -27,9 +27,9 @@ def publish(out: Path, target: Path) -> None:
     """Keep in ``target`` what matters of the reproduction in ``out``, beside the runs that are there of other
     cells and presets."""
     found, table = _summary(out), curves.thin(pq.read_table(out / curves.CURVES), POINTS)
-    if (target / SUMMARY).exists():
-        before = _summary(target)
-        others = [entry for entry in before["cells"] if _name(entry) not in map(_name, found["cells"])]
+    before = _summary(target) if (target / SUMMARY).exists() else {"cells": []}
+    anew = set(map(_name, found["cells"]))
+    if others := [entry for entry in before["cells"] if _name(entry) not in anew]:
         found = _beside(before, found, others, target)
         table = pa.concat_tables([_of(pq.read_table(target / curves.CURVES), others), table])
     files.write_json(target / SUMMARY, found)
@@ -46,6 +46,7 @@ def _summary(folder: Path) -> Found:
 
 
 def _name(entry: Found) -> str:
+    """As :func:`offnac.experiments.jobs.run_name` has it."""
     return f"{entry['cell']}-{entry['preset']}"
 
 
@@ -57,8 +58,10 @@ def _beside(before: Found, found: Found, others: list[Found], target: Path) -> F
             f"{found['settings']}; publish them to another folder"
         )
     entries = {_name(entry): entry for entry in (*others, *found["cells"])}
+    unfinished = dict.fromkeys((*before["unfinished"], *found["unfinished"]))
     return found | {
         **held(entries.values()),
+        "unfinished": [name for name in unfinished if name not in entries],
         "seconds": sum(entry["seconds"] for entry in entries.values()),
         "cells": in_order(entries),
         "improvement": improvements(entries),

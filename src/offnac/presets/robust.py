@@ -13,6 +13,7 @@ from typing import Literal
 from offnac.actor_critic import ActorCritic, Critic, Direction
 from offnac.critics import TD, Cautious, Minibatches, TDLambda
 from offnac.directions import Ridge, Vanilla
+from offnac.errors import UserError
 from offnac.networks import MLP
 from offnac.optimisers import Adam
 from offnac.policy import SoftmaxPolicy
@@ -46,7 +47,7 @@ class RobustRow:
     """How much more along the vanilla direction, which is shorter than x by about the eigenvalues of F."""
     kl: float = 1e-4
     average: float | None = None
-    """m: how much of the mean of θ's path is kept at an update, where that mean is what is learned."""
+    """Off-policy: how much of the mean of θ's path an update keeps, where that mean is what is learned."""
     kl_horizon: float | None = None
     """Updates after which the trust region is half as large; None: it stays."""
     value_rate: float = 3e-3
@@ -184,6 +185,11 @@ def robust(
         kl = RobbinsMonro(row.kl, 1.0, row.kl_horizon)
     step: ActorStep = TrustRegion(Constant(row.actor_rate if natural else row.vanilla * row.actor_rate), kl)
     if row.average is not None:
+        if not off_policy or row.average >= 1.0:
+            raise UserError(
+                "the setting average should be below 1, and for an off-policy algorithm, but it is "
+                f"{row.average:g}{'' if off_policy else ' for one on-policy'}; leave it out, or choose less"
+            )
         step = Averaged(step, row.average)
     direction: Direction = Ridge(row.damping, row.memory) if natural else Vanilla()
     ratios = Ratios(One(), One())

@@ -68,7 +68,8 @@ def _values(
         None if numbers is None else jnp.asarray(numbers, jnp.float32)
         for numbers in (protocol.mean, protocol.scale)
     )
-    policy = Policy(algorithm.policy.network, learner.learned, task.spec, mean, scale)
+    # π as the critic knows it, also where it is the mean of its path that is learned.
+    policy = Policy(algorithm.policy.network, learner.theta, task.spec, mean, scale)
     log = collected(task, policy.acting(), seed)
     rows = _seen(experiment, log.rows)
     value, following = (

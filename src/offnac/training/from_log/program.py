@@ -203,8 +203,7 @@ def chunk(
 ) -> tuple[LogRun, LogRecord]:
     """Up to ``capacity`` iterations; how many is a traced number, so that no chunk recompiles."""
     one = partial(iteration, source, algorithm, drawing, every)
-    shapes = jax.eval_shape(one, run)[1]
-    records = jax.tree.map(lambda leaf: jnp.zeros((capacity, *leaf.shape), leaf.dtype), shapes)
+    records = LogRecord(*(jnp.zeros(capacity, jnp.float32) for _ in LogRecord._fields))
 
     def body(i: Int[Array, ""], carry: tuple[LogRun, LogRecord]) -> tuple[LogRun, Any]:
         run, records = carry
