@@ -28,6 +28,7 @@ from offnac.settings import describe
 from offnac.settings_file import read_settings
 from offnac.suggestions import did_you_mean
 from offnac.training.from_log.data import telling_rows
+from offnac.training.from_log.folder import LearnFolder
 from offnac.training.from_log.potential import find
 from offnac.training.from_log.seeds import LearnUpdate, Report, learn_seeds
 from offnac.training.from_log.split import split
@@ -87,11 +88,12 @@ def learn(
     asked = changed(row_for(len(log)), changes or {}, log.spec)
     _require_numbers(algorithm, asked.gamma, asked.iterations)
     seen, held_out = split(log)
-    potential = None
-    if algorithm != "bc":
+    all_seeds = list(range(first_seed, first_seed + seeds))
+    potential, shaped = None, _found_before(out, all_seeds)
+    if shaped is None and algorithm != "bc":
         potential = find(seen, held_out, log_units, partial(fitted, "what shapes rewards"), stop)
-    shaped = potential is not None and potential.shaped
-    row = changed(row_for(len(log), shaped), changes or {}, log.spec)
+        shaped = potential.shaped
+    row = changed(row_for(len(log), bool(shaped)), changes or {}, log.spec)
     experiment = from_log(algorithm, log.spec, log_units.reward, gamma=gamma, iterations=iterations, row=row)
     gamma = float(experiment.algorithm.gamma)
     request = {
@@ -103,13 +105,13 @@ def learn(
     }
     described = {"algorithm": describe(experiment.algorithm), "drawing": describe(experiment.drawing)}
     before = run_folder.before(out, run_folder.LEARNING, request, described, resume)
-    all_seeds = list(range(first_seed, first_seed + seeds))
     record = {
         "format": run_folder.LEARNING,
         "request": request,
         "source": str(source) if isinstance(source, str | Path) else None,
         "seeds": sorted({*before.get("seeds", ()), *all_seeds}),
         "settings": described,
+        "shaped": bool(shaped),
         "device": device(),
         "versions": versions(),
         "date": now(),
@@ -165,6 +167,15 @@ def learn(
     }
     files.write_json(out / RUN, record | {"seconds": seconds, "result": result})
     return result
+
+
+def _found_before(out: Path, seeds: Sequence[int]) -> bool | None:
+    """Whether rewards counted as shaped, where all seeds have finished; else None, for it is to be found."""
+    if not all(LearnFolder(out, seed).result() for seed in seeds) or not (out / RUN).exists():
+        return None
+    record = files.read_json(out / RUN)
+    shaped: bool | None = record.get("shaped") if isinstance(record, dict) else None
+    return shaped
 
 
 def _go_on(stop: Event) -> None:
