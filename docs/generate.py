@@ -376,7 +376,7 @@ def learn_search() -> list[str]:
         "was learned from once or twice there. With `robust line` the straight part is fitted robustly, and networks begin at and decay",
         "towards nothing beside it: that is the default now, with `model_share` 0.1, 360 iterations and the mean of the last four.",
         "Everything is in",
-        "[results/learn/search.jsonl](../results/learn/search.jsonl).",
+        "[results/learn/search.jsonl](../results/learn/search.jsonl), which `benchmarks/learn_search.py` adds to.",
         "",
         f"Lunar Lander: of {log['episodes']:,} episodes of uniform behaviour in one of its logs {log['crashes']:,} end with a crash and "
         f"{log['landings']} with a landing. What",
