@@ -33,7 +33,7 @@ def test_the_mean_is_of_the_path_that_the_step_takes_anyway():
     assert_allclose(state.mean, mean, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("average", [None, 0.5])
+@pytest.mark.parametrize("average", [pytest.param(None, marks=pytest.mark.thorough), 0.5])
 def test_off_policy_what_is_learned_is_what_is_kept(average):
     task = make("CartPole-v1", max_steps=30)
     few = {"batch": 64, "minibatches": 2, "ratio_rows": 32, "capacity": 256, "warm_up": 1, "updates": 3}
