@@ -8,7 +8,7 @@ log, some of its policies on the way are tested, and a line with the outcome is 
         --candidates '[{}, {"gamma": 0.999}, {"kl": [0.0005, 0.002]}]'
 
 A list stands for each of its values in turn. All candidates of one shape, all logs and all runs are lanes of
-one program: made for a GPU. A candidate whose model has the settings of another's shares it.
+one program: made for a GPU.
 """
 
 import argparse
@@ -17,7 +17,6 @@ import os
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -102,25 +101,23 @@ class Prepared:
         self.log, self.units = log, units(log)
         self.seen, self.held = split(log)
         self.potential = potential.find(self.seen, self.held, self.units, quietly, Event())
-        self.models: dict[Any, Any] = {}
+        self.sources: dict[Any, Source] = {}
 
     def experiment(self, change: dict[str, Any], algorithm: str) -> LogExperiment:
         row = changed(row_for(len(self.log), self.potential.shaped), change, self.log.spec)
         return from_log(algorithm, self.log.spec, self.units.reward, row=row)
 
     def source(self, experiment: LogExperiment) -> Source:
-        horizon = 1.0 / (1.0 - float(experiment.algorithm.gamma))
-        data, held = (f(log, self.units, horizon) for f, log in ((load, self.seen), (hold_out, self.held)))
-        drawing = experiment.drawing
-        shape = (horizon, jax.tree.structure(drawing.model), *jax.tree.leaves(drawing.model))
-        if shape in self.models and drawing.imagined:
-            experiment = replace(experiment, drawing=replace(drawing, imagined=0.0))
-            found, _ = prepare(data, held, self.units, self.potential, experiment, quietly, Event())
-            return found._replace(model=self.models[shape])
-        found, _ = prepare(data, held, self.units, self.potential, experiment, quietly, Event())
-        if found.model is not None:
-            self.models[shape] = found.model
-        return found
+        """What it draws from: the same for all that look as far ahead with the same model."""
+        drawing, horizon = experiment.drawing, 1.0 / (1.0 - float(experiment.algorithm.gamma))
+        model = (jax.tree.structure(drawing.model), *jax.tree.leaves(drawing.model))
+        key = (horizon, drawing.imagined > 0.0, model)
+        if key not in self.sources:
+            data, held = load(self.seen, self.units, horizon), hold_out(self.held, self.units, horizon)
+            self.sources[key], _ = prepare(
+                data, held, self.units, self.potential, experiment, quietly, Event()
+            )
+        return self.sources[key]
 
 
 def quietly(done: int, of: int) -> None:

@@ -17,7 +17,7 @@ from safetensors.numpy import save as serialise
 
 from offnac import files
 from offnac.errors import UserError
-from offnac.training.protocol import Record
+from offnac.training.protocol import Record, dtype_of
 
 R = TypeVar("R")
 Columns = dict[str, NDArray[Any]]
@@ -72,21 +72,16 @@ def load(path: Path, template: R, fields: tuple[str, ...] = Record._fields) -> t
     length = max((len(tensor) for name, tensor in tensors.items() if name.startswith("records.")), default=0)
     # An earlier version may not have kept all that is kept now.
     unknown = np.full(length, np.nan)
-    return run, {name: tensors.get(f"records.{name}", unknown).astype(_dtype(name)) for name in fields}
-
-
-def _dtype(name: str) -> type[np.int32 | np.float32]:
-    """Lengths are counts, and the rest are measurements."""
-    return np.int32 if name.endswith("_length") else np.float32
+    return run, {name: tensors.get(f"records.{name}", unknown).astype(dtype_of(name)) for name in fields}
 
 
 def no_records(fields: tuple[str, ...] = Record._fields) -> Columns:
-    return {name: np.zeros(0, _dtype(name)) for name in fields}
+    return {name: np.zeros(0, dtype_of(name)) for name in fields}
 
 
 def append(records: Columns, new: Any, count: int) -> Columns:
     """Add the first ``count`` rows of a chunk's records."""
     return {
-        name: np.concatenate([records[name], np.asarray(column[:count], _dtype(name))])
+        name: np.concatenate([records[name], np.asarray(column[:count], dtype_of(name))])
         for name, column in new._asdict().items()
     }

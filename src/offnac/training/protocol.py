@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from offnac.actor_critic import ActorCritic, State
@@ -95,8 +96,12 @@ class Record(NamedTuple):
     @classmethod
     def room(cls, *shape: int) -> "Record":
         """For so many of them."""
-        whole = [name.endswith("length") for name in cls._fields]
-        return cls(*(jnp.zeros(shape, jnp.int32 if one else jnp.float32) for one in whole))
+        return cls(*(jnp.zeros(shape, dtype_of(name)) for name in cls._fields))
+
+
+def dtype_of(field: str) -> type[np.int32 | np.float32]:
+    """Lengths are counts, and the rest are measurements."""
+    return np.int32 if field.endswith("_length") else np.float32
 
 
 @jax.jit
