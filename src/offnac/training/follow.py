@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offnac.environments import HostEnvironment
-from offnac.transition import Spec, Transition, blank
+from offnac.training.programs import Rows
+from offnac.transition import Spec, blank
 
 BLOCK = 128
 """Steps that are drawn, and learned from, in one call: few episodes of Lunar Lander are longer under μ."""
@@ -39,11 +40,11 @@ def follow(
                 break
 
 
-def stacked(rows: Sequence[Row], size: int, spec: Spec) -> Transition:
+def stacked(rows: Sequence[Row], size: int, spec: Spec) -> Rows:
     """The rows as columns, with room for ``size``: as many in every call, so that a program is compiled
     once."""
     columns: Any = blank((size,), spec, np)
-    for column, values in zip(columns, zip(*rows, strict=True), strict=True):
+    # Where there are no rows there are no columns of them either.
+    for column, values in zip(columns, zip(*rows, strict=True), strict=bool(rows)):
         column[: len(rows)] = values
-    transition: Transition = columns
-    return transition
+    return Rows(columns, len(rows))

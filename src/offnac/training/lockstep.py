@@ -23,9 +23,9 @@ from offnac.environments import HostEnvironment
 from offnac.training import checkpoint, programs
 from offnac.training.follow import BLOCK, Row, follow, stacked
 from offnac.training.host_memory import HostMemory
-from offnac.training.programs import Phase
+from offnac.training.programs import Chance, Phase, Rows
 from offnac.training.progress import Report, Stopped, Update
-from offnac.training.protocol import Experiment, Run, one_of, start
+from offnac.training.protocol import Experiment, Run, start
 from offnac.training.seed_folder import SeedFolder
 from offnac.transition import Played, Transition
 
@@ -104,10 +104,9 @@ class _Group:
         # A copy: programs update learners in place.
         self.learner = jax.tree.map(jnp.copy, self.run.learner)
         self.simulators = [environment.another() for _ in folders]
-        # One array, and each of its columns by name: every array that a call takes costs time.
-        self.when = np.zeros((count, 3), np.int32)
-        self.episode, self.phase, self.step = self.when.T
-        self.episode[:], self.phase[:] = [int(run.episode) for run in slim], Phase.FINISHED
+        self.episode = np.array([int(run.episode) for run in slim], np.int32)
+        self.phase = np.full(count, Phase.FINISHED, np.int32)
+        self.step = np.zeros(count, np.int32)
         self.total = np.zeros(count, np.float32)
         self.observation = np.zeros((count, self.spec.observation_size), np.float32)
         self.surprise = np.zeros(count, np.float32)
@@ -118,6 +117,8 @@ class _Group:
             for numbers in (experiment.protocol.mean, experiment.protocol.scale)
         )
         self.save_seconds = SAVE_SECONDS if experiment.protocol.replay is None else SAVE_SECONDS_WITH_MEMORY
+        self.chance: list[Any] = [None] * count
+        self.noise = np.zeros((count, BLOCK, self.spec.actions), self.learner.theta.dtype)
         self.memories: list[HostMemory] = []
         self.rows: list[list[Row]] = [[] for _ in folders]
         if experiment.protocol.replay is not None:
@@ -146,7 +147,7 @@ class _Group:
 
     def between_episodes(self, seed: int) -> Run:
         """A seed's run as it was after its last whole episode."""
-        run = one_of(self.run, seed)
+        run: Run = programs.take(self.run, seed)
         return run._replace(memory=self.memories[seed].between_episodes()) if self.memories else run
 
     def close(self) -> None:
@@ -157,14 +158,35 @@ class _Group:
         if self.episode[seed] >= self.experiment.episodes:
             self.phase[seed] = Phase.FINISHED
             return
-        protocol = self.experiment.protocol
+        self.chance[seed] = self._draw(seed, 0)
+        self.noise[seed] = self.chance[seed].pi
+        protocol, fresh = self.experiment.protocol, None
         if protocol.ratio_steps > 0 and protocol.replay is None:
             self._begin_phase(seed, Phase.RATIO)
-            self._estimate_ratios(seed)
+            first = list(islice(self._follow(seed), protocol.ratio_steps))
+            fresh = stacked(first, protocol.ratio_steps, self.spec)
         self._begin_phase(seed, Phase.TRAIN)
         if protocol.off_policy:
-            self._train_under_mu(seed)
+            self._train_under_mu(seed, fresh)
             self._begin_phase(seed, Phase.EVALUATE)
+        elif fresh is not None:
+            self._learn_rows(seed, [], fresh)
+
+    def _draw(self, seed: int, first: int) -> Chance:
+        """The chance in the seed's episode from its step ``first`` on."""
+        drawn = programs.draw(
+            self.algorithm.policy,
+            self.learner.theta,
+            self.spec,
+            Phase.EVALUATE if self.experiment.protocol.off_policy else Phase.TRAIN,
+            self.run.key,
+            seed,
+            int(self.episode[seed]),
+            first,
+            BLOCK,
+        )
+        chance: Chance = jax.tree.map(np.asarray, drawn)
+        return chance
 
     def _begin_phase(self, seed: int, phase: Phase) -> None:
         self.phase[seed] = phase
@@ -181,32 +203,16 @@ class _Group:
 
     def _follow(self, seed: int) -> Iterator[Row]:
         """The rollout of μ that the seed's phase is."""
-        numbers = seed, int(self.episode[seed]), int(self.phase[seed])
+        phase = int(self.phase[seed])
 
         def draw(step: int) -> list[int]:
-            actions: list[int] = np.asarray(
-                programs.draw(self.spec, self.run.key, *numbers, step, BLOCK)
-            ).tolist()
+            chance = self._draw(seed, step) if step else self.chance[seed]
+            actions: list[int] = chance.mu[phase].tolist()
             return actions
 
         return follow(self.simulators[seed], self.observation[seed].copy(), self._shown, draw)
 
-    def _estimate_ratios(self, seed: int) -> None:
-        """A ratio update on the first steps of a rollout of μ."""
-        count = self.experiment.protocol.ratio_steps
-        rows = list(islice(self._follow(seed), count))
-        self.learner, self.ess[seed] = programs.estimate_ratios(
-            self.algorithm,
-            self.protocol,
-            self.learner,
-            seed,
-            stacked(rows, count, self.spec),
-            (np.arange(count) < len(rows)).astype(np.float32),
-            self.run.key,
-            int(self.episode[seed]),
-        )
-
-    def _train_under_mu(self, seed: int) -> None:
+    def _train_under_mu(self, seed: int, fresh: Rows | None) -> None:
         """A whole training episode."""
         rollout = self._follow(seed)
         while rows := list(islice(rollout, BLOCK)):
@@ -216,12 +222,25 @@ class _Group:
             if self.memories:
                 self.rows[seed] += rows
             else:
-                block = stacked(rows, BLOCK, self.spec)
-                self.learner = programs.learn_rows(
-                    self.algorithm, self.protocol, self.learner, seed, block, len(rows)
-                )
+                self._learn_rows(seed, rows, fresh)
+                fresh = None
         self.surprise[seed] = self.step[seed] * _surprise(1.0 / self.spec.actions, self.spec.actions)
         self._end_training(seed)
+
+    def _learn_rows(self, seed: int, rows: list[Row], fresh: Rows | None) -> None:
+        # The rollout of μ for the ratios asks nothing of them, so both updates are one call.
+        self.learner, ess = programs.learn_rows(
+            self.algorithm,
+            self.protocol,
+            self.learner,
+            seed,
+            stacked(rows, BLOCK, self.spec),
+            fresh,
+            self.run.key,
+            int(self.episode[seed]),
+        )
+        if fresh is not None:
+            self.ess[seed] = ess
 
     def _end_training(self, seed: int) -> None:
         self.trained[seed] = self._played(seed)
@@ -235,8 +254,7 @@ class _Group:
             self.algorithm.policy,
             learner.learned if off_policy else learner.theta,
             self.observation,
-            self.run.key,
-            self.when,
+            self._noise(),
         )
         transition, done = self._simulate(np.asarray(action), np.asarray(prob))
         ended = _indices(done)
@@ -248,6 +266,14 @@ class _Group:
             self._end_episode(seed)
         return ended
 
+    def _noise(self) -> NDArray[Any]:
+        """What π chooses by in this tick."""
+        at = self.step % BLOCK
+        for seed in _indices((at == 0) & (self.step > 0) & (self.phase != Phase.FINISHED)):
+            self.noise[seed] = self._draw(seed, int(self.step[seed])).pi
+        noise: NDArray[Any] = self.noise[np.arange(len(at)), at]
+        return noise
+
     def _learn_on_policy(self, transition: Transition) -> None:
         training = self.phase == Phase.TRAIN
         if not self.memories:
@@ -257,15 +283,13 @@ class _Group:
             self.rows[seed].append(tuple(column[seed] for column in transition))
 
     def _simulate(self, action: NDArray[Any], prob: NDArray[Any]) -> tuple[Transition, NDArray[np.bool_]]:
-        count = len(self.phase)
-        observation, step = self.observation.copy(), self.step.copy()
-        reward = np.zeros(count, np.float32)
-        terminated, truncated = np.zeros(count, bool), np.zeros(count, bool)
+        observation, step, actions = self.observation.copy(), self.step.copy(), action.tolist()
+        # Lists: to write a number into an array takes longer.
+        rewards, ends, cuts = [0.0] * len(actions), [False] * len(actions), [False] * len(actions)
         for seed in _indices(self.phase != Phase.FINISHED):
-            following, reward[seed], terminated[seed], truncated[seed] = self.simulators[seed].step(
-                int(action[seed])
-            )
+            following, rewards[seed], ends[seed], cuts[seed] = self.simulators[seed].step(actions[seed])
             self.observation[seed] = self._shown(following)
+        reward, terminated, truncated = np.array(rewards, np.float32), np.array(ends), np.array(cuts)
         self.step += 1
         self.total += reward
         self.surprise += _surprise(prob, self.spec.actions)

@@ -2,14 +2,14 @@
 
 from enum import IntEnum
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from offnac.actor_critic import ActorCritic, State
-from offnac.behaviour import Acting
+from offnac.behaviour import Acting, Behaviour, Uniform
 from offnac.policy import SoftmaxPolicy
 from offnac.schedules import Clock
 from offnac.training.learn import learn_from
@@ -34,6 +34,7 @@ def select(mask: Bool[Array, " seeds"], new: Any, old: Any) -> Any:
     return jax.tree.map(choose, new, old)
 
 
+@jax.jit
 def take(seeds: Any, seed: int) -> Any:
     """What one seed has."""
     return jax.tree.map(lambda leaf: leaf[seed], seeds)
@@ -44,32 +45,52 @@ def put(seeds: Any, seed: int, one: Any) -> Any:
     return jax.tree.map(lambda leaf, new: jax.lax.dynamic_update_index_in_dim(leaf, new, seed, 0), seeds, one)
 
 
+class Chance(NamedTuple):
+    """What is random at some steps of an episode: drawn for many at once, it leaves little for each tick."""
+
+    mu: Int[Array, "phases n"]
+    """The actions of μ, which ask nothing of the states, in the phases before evaluation."""
+    pi: Float[Array, "n a"]
+    """The noise that π chooses by."""
+
+
+@partial(jax.jit, static_argnames=("spec", "acting", "count"))
+def draw(
+    policy: SoftmaxPolicy,
+    theta: Float[Array, "seeds k"],
+    spec: Spec,
+    acting: Phase,
+    key: PRNGKeyArray,
+    seed: int,
+    episode: int,
+    first: int,
+    count: int,
+) -> Chance:
+    """The chance in one seed's steps from ``first`` on, π's in the phase that it is ``acting`` in."""
+    key = jax.random.fold_in(key[seed], episode)
+    steps = first + jnp.arange(count)
+
+    def each(behaviour: Behaviour, phase: Phase) -> Any:
+        keys = jax.vmap(partial(jax.random.fold_in, jax.random.fold_in(key, phase)))(steps)
+        return jax.vmap(lambda key: behaviour.draw(key, spec.actions))(keys)
+
+    mu = jnp.stack([each(Uniform(spec.actions), phase) for phase in (Phase.RATIO, Phase.TRAIN)])
+    return Chance(mu, each(Acting(policy, theta[seed]), acting))
+
+
 @jax.jit
 def act(
     policy: SoftmaxPolicy,
     theta: Float[Array, "seeds k"],
     observation: Float[Array, "seeds d"],
-    key: PRNGKeyArray,
-    when: Int[Array, "seeds 3"],
+    noise: Float[Array, "seeds a"],
 ) -> tuple[Int[Array, " seeds"], Float[Array, " seeds"]]:
-    """a ~ π(·|s) and π(a|s), ``when``: in which episode, phase and step."""
+    """a ~ π(·|s) and π(a|s)."""
 
-    def one(theta: Array, observation: Array, key: PRNGKeyArray, when: Array) -> Any:
-        for number in when:
-            key = jax.random.fold_in(key, number)
-        return Acting(policy, theta)(observation, key)
+    def one(theta: Array, observation: Array, noise: Array) -> Any:
+        return Acting(policy, theta).choose(observation, noise)
 
-    return jax.vmap(one)(theta, observation, key, when)
-
-
-@partial(jax.jit, static_argnames=("spec", "count"))
-def draw(
-    spec: Spec, key: PRNGKeyArray, seed: int, episode: int, phase: int, first: int, count: int
-) -> Int[Array, " n"]:
-    """The actions of μ at some steps from ``first`` on: they ask nothing of the states."""
-    key = jax.random.fold_in(jax.random.fold_in(key[seed], episode), phase)
-    keys = jax.vmap(partial(jax.random.fold_in, key))(first + jnp.arange(count))
-    return jax.vmap(lambda key: jax.random.randint(key, (), 0, spec.actions))(keys)
+    return jax.vmap(one)(theta, observation, noise)
 
 
 @partial(jax.jit, donate_argnames="learner")
@@ -89,17 +110,40 @@ def learn(
     return select(train, jax.vmap(one)(learner, transition), learner)
 
 
+class Rows(NamedTuple):
+    """Steps of one seed, in arrays of one size whatever their number."""
+
+    columns: Transition
+    number: int
+
+
 @partial(jax.jit, donate_argnames="learner")
 def learn_rows(
-    algorithm: ActorCritic, protocol: Protocol, learner: State, seed: int, rows: Transition, count: int
-) -> State:
-    """The updates of one seed from the first ``count`` rows, one after the other."""
+    algorithm: ActorCritic,
+    protocol: Protocol,
+    learner: State,
+    seed: int,
+    rows: Rows,
+    fresh: Rows | None,
+    key: PRNGKeyArray,
+    episode: int,
+) -> tuple[State, Float[Array, ""] | None]:
+    """The updates of one seed from its rows, one after the other; before them, where there are ``fresh``
+    ones, a ratio update from those."""
+    one, ess = take(learner, seed), None
+    if fresh is not None:
+        key = jax.random.fold_in(jax.random.fold_in(key[seed], episode), len(Phase))
+        batch = protocol.as_learned(fresh.columns)
+        weight = (jnp.arange(len(batch.step)) < fresh.number).astype(jnp.float32)
+        one, info = algorithm.estimate_ratios(one, batch, batch.observation[:1], weight, key)
+        # A barrier: the updates are the same to the last bit, whether or not ratios come before them.
+        one, ess = jax.lax.optimization_barrier((one, info["w"].effective_sample_size))
 
     def update(i: Int[Array, ""], one: State) -> State:
-        batch = jax.tree.map(lambda column: jax.lax.dynamic_slice_in_dim(column, i, 1), rows)
+        batch = jax.tree.map(lambda column: jax.lax.dynamic_slice_in_dim(column, i, 1), rows.columns)
         return algorithm.update(one, protocol.as_learned(batch))[0]
 
-    return put(learner, seed, jax.lax.fori_loop(0, count, update, take(learner, seed)))
+    return put(learner, seed, jax.lax.fori_loop(0, rows.number, update, one)), ess
 
 
 @partial(jax.jit, donate_argnames="learner")
@@ -116,24 +160,6 @@ def learn_memory(
     key = jax.random.fold_in(jax.random.fold_in(key[seed], episode), len(Phase))
     one, ess = learn_from(memory, algorithm, protocol, take(learner, seed), jnp.asarray(episode), key)
     return put(learner, seed, one), ess
-
-
-@partial(jax.jit, donate_argnames="learner")
-def estimate_ratios(
-    algorithm: ActorCritic,
-    protocol: Protocol,
-    learner: State,
-    seed: int,
-    rows: Transition,
-    weight: Float[Array, " n"],
-    key: PRNGKeyArray,
-    episode: int,
-) -> tuple[State, Float[Array, ""]]:
-    """The ratio update of one seed."""
-    key = jax.random.fold_in(jax.random.fold_in(key[seed], episode), len(Phase))
-    batch, one = protocol.as_learned(rows), take(learner, seed)
-    one, info = algorithm.estimate_ratios(one, batch, batch.observation[:1], weight, key)
-    return put(learner, seed, one), info["w"].effective_sample_size
 
 
 @partial(jax.jit, donate_argnames="run")
