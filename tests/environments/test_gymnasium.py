@@ -34,6 +34,25 @@ def test_lunar_lander_is_determined_by_its_seed():
     another.close()
 
 
+def test_every_step_is_the_one_that_gymnasium_gives():
+    """Observations, rewards and ends of whole episodes, to the last bit; the last meets its time limit."""
+    rng = np.random.default_rng(1)
+    for seed, limit in [(0, 1000), (1, 1000), (2, 1000), (3, 40)]:
+        ours = HostEnvironment("LunarLander-v3", limit)
+        plain = gymnasium.make("LunarLander-v3", max_episode_steps=limit)
+        np.testing.assert_array_equal(ours.reset(seed), plain.reset(seed=seed)[0])
+        done, steps = False, 0
+        while not done:
+            action = int(rng.integers(4))
+            observation, *rest = ours.step(action)
+            expected, *others, _ = plain.step(action)
+            np.testing.assert_array_equal(observation, expected)
+            assert rest == others
+            done, steps = rest[1] or rest[2], steps + 1
+        assert steps == limit or rest[1]
+        assert steps > 30
+
+
 @pytest.mark.parametrize("name", ["LunarLander-v3", "CliffWalking-v1"])
 def test_the_time_limit_can_be_set(name):
     environment = HostEnvironment(name, 3)
