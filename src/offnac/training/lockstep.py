@@ -38,6 +38,11 @@ WIDTH = 16
 """Seeds in a group. Always as many, empty places included: a product of matrices of another shape
 adds up in another order, and a seed's result must not depend on how many others there are."""
 
+EACH = np.arange(WIDTH)
+
+AHEAD = 8
+"""Episodes of a seed whose chance is drawn at once: a call costs more than what it draws."""
+
 
 def train_seeds(
     environment: HostEnvironment,
@@ -117,7 +122,7 @@ class _Group:
             for numbers in (experiment.protocol.mean, experiment.protocol.scale)
         )
         self.save_seconds = SAVE_SECONDS if experiment.protocol.replay is None else SAVE_SECONDS_WITH_MEMORY
-        self.chance: list[Any] = [None] * count
+        self.ahead: list[tuple[int, Chance] | None] = [None] * count
         self.noise = np.zeros((count, BLOCK, self.spec.actions), self.learner.theta.dtype)
         self.memories: list[HostMemory] = []
         self.rows: list[list[Row]] = [[] for _ in folders]
@@ -158,8 +163,7 @@ class _Group:
         if self.episode[seed] >= self.experiment.episodes:
             self.phase[seed] = Phase.FINISHED
             return
-        self.chance[seed] = self._draw(seed, 0)
-        self.noise[seed] = self.chance[seed].pi
+        self.noise[seed] = self._chance(seed, 0).pi
         protocol, fresh = self.experiment.protocol, None
         if protocol.ratio_steps > 0 and protocol.replay is None:
             self._begin_phase(seed, Phase.RATIO)
@@ -172,19 +176,20 @@ class _Group:
         elif fresh is not None:
             self._learn_rows(seed, [], fresh)
 
-    def _draw(self, seed: int, first: int) -> Chance:
-        """The chance in the seed's episode from its step ``first`` on."""
-        drawn = programs.draw(
-            self.algorithm.policy,
-            self.learner.theta,
-            self.spec,
-            Phase.EVALUATE if self.experiment.protocol.off_policy else Phase.TRAIN,
-            self.run.key,
-            seed,
-            int(self.episode[seed]),
-            first,
-            BLOCK,
-        )
+    def _chance(self, seed: int, first: int) -> Chance:
+        """The chance in the seed's episode from its step ``first`` on: most end before there is a second."""
+        episode = int(self.episode[seed])
+        if first > 0:
+            return _of_episode(self._draw(seed, episode, 1, first), 0)
+        ahead = self.ahead[seed]
+        if ahead is None or episode >= ahead[0] + AHEAD:
+            ahead = self.ahead[seed] = episode, self._draw(seed, episode, AHEAD, 0)
+        return _of_episode(ahead[1], episode - ahead[0])
+
+    def _draw(self, seed: int, episode: int, episodes: int, first: int) -> Chance:
+        acting = Phase.EVALUATE if self.experiment.protocol.off_policy else Phase.TRAIN
+        which = self.run.key, seed, episode, episodes, first, BLOCK
+        drawn = programs.draw(self.algorithm.policy, self.learner.theta, self.spec, acting, *which)
         chance: Chance = jax.tree.map(np.asarray, drawn)
         return chance
 
@@ -206,8 +211,7 @@ class _Group:
         phase = int(self.phase[seed])
 
         def draw(step: int) -> list[int]:
-            chance = self._draw(seed, step) if step else self.chance[seed]
-            actions: list[int] = chance.mu[phase].tolist()
+            actions: list[int] = self._chance(seed, step).mu[phase].tolist()
             return actions
 
         return follow(self.simulators[seed], self.observation[seed].copy(), self._shown, draw)
@@ -269,9 +273,10 @@ class _Group:
     def _noise(self) -> NDArray[Any]:
         """What π chooses by in this tick."""
         at = self.step % BLOCK
-        for seed in _indices((at == 0) & (self.step > 0) & (self.phase != Phase.FINISHED)):
-            self.noise[seed] = self._draw(seed, int(self.step[seed])).pi
-        noise: NDArray[Any] = self.noise[np.arange(len(at)), at]
+        if not at.all():
+            for seed in _indices((at == 0) & (self.step > 0) & (self.phase != Phase.FINISHED)):
+                self.noise[seed] = self._chance(seed, int(self.step[seed])).pi
+        noise: NDArray[Any] = self.noise[EACH, at]
         return noise
 
     def _learn_on_policy(self, transition: Transition) -> None:
@@ -345,6 +350,10 @@ class _Group:
 def _indices(mask: NDArray[np.bool_]) -> list[int]:
     indices: list[int] = mask.nonzero()[0].tolist()
     return indices
+
+
+def _of_episode(chance: Chance, index: int) -> Chance:
+    return Chance(chance.mu[index], chance.pi[index])
 
 
 def _surprise(prob: Any, actions: int) -> Any:

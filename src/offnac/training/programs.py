@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from offnac.actor_critic import ActorCritic, State
-from offnac.behaviour import Acting, Behaviour, Uniform
+from offnac.behaviour import Acting, Uniform
 from offnac.policy import SoftmaxPolicy
 from offnac.schedules import Clock
 from offnac.training.learn import learn_from
@@ -46,15 +46,15 @@ def put(seeds: Any, seed: int, one: Any) -> Any:
 
 
 class Chance(NamedTuple):
-    """What is random at some steps of an episode: drawn for many at once, it leaves little for each tick."""
+    """What is random at some steps of some episodes: drawn for many at once, it costs each little."""
 
-    mu: Int[Array, "phases n"]
+    mu: Int[Array, "episodes phases n"]
     """The actions of μ, which ask nothing of the states, in the phases before evaluation."""
-    pi: Float[Array, "n a"]
+    pi: Float[Array, "episodes n a"]
     """The noise that π chooses by."""
 
 
-@partial(jax.jit, static_argnames=("spec", "acting", "count"))
+@partial(jax.jit, static_argnames=("spec", "acting", "episodes", "count"))
 def draw(
     policy: SoftmaxPolicy,
     theta: Float[Array, "seeds k"],
@@ -63,19 +63,28 @@ def draw(
     key: PRNGKeyArray,
     seed: int,
     episode: int,
+    episodes: int,
     first: int,
     count: int,
 ) -> Chance:
-    """The chance in one seed's steps from ``first`` on, π's in the phase that it is ``acting`` in."""
-    key = jax.random.fold_in(key[seed], episode)
-    steps = first + jnp.arange(count)
+    """The chance in so many of one seed's episodes, from their step ``first`` on; π's in the phase that it
+    is ``acting`` in."""
 
-    def each(behaviour: Behaviour, phase: Phase) -> Any:
-        keys = jax.vmap(partial(jax.random.fold_in, jax.random.fold_in(key, phase)))(steps)
-        return jax.vmap(lambda key: behaviour.draw(key, spec.actions))(keys)
+    def keys(*, episode: Array, phase: int) -> PRNGKeyArray:
+        one = jax.random.fold_in(jax.random.fold_in(key[seed], episode), phase)
+        return jax.vmap(partial(jax.random.fold_in, one))(first + jnp.arange(count))
 
-    mu = jnp.stack([each(Uniform(spec.actions), phase) for phase in (Phase.RATIO, Phase.TRAIN)])
-    return Chance(mu, each(Acting(policy, theta[seed]), acting))
+    def of(episode: Array) -> Chance:
+        phases = jnp.array([Phase.RATIO, Phase.TRAIN])
+        mu = jax.vmap(lambda phase: keys(episode=episode, phase=phase))(phases)
+        pi = keys(episode=episode, phase=acting)
+        behaviour, acts = Uniform(spec.actions), Acting(policy, theta[seed])
+        return Chance(
+            jax.vmap(jax.vmap(lambda key: behaviour.draw(key, spec.actions)))(mu),
+            jax.vmap(lambda key: acts.draw(key, spec.actions))(pi),
+        )
+
+    return jax.vmap(of)(episode + jnp.arange(episodes))
 
 
 @jax.jit
