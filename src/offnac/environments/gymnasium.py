@@ -32,6 +32,7 @@ class HostEnvironment:
         self.spec = Spec(name=name, observation_size=spaces.size(observed), actions=int(actions.n))
         self._first_action = int(actions.start)
         self._observed, self._one_hot = observed, spaces.is_discrete(observed)
+        self._inner, self._left = _inside_of_make(self._task), 0
 
     def another(self) -> "HostEnvironment":
         """A second simulator of the same task."""
@@ -39,14 +40,16 @@ class HostEnvironment:
 
     def reset(self, seed: int) -> Float[np.ndarray, " d"]:
         """Begin the episode that ``seed`` determines."""
-        return self._flat(self._task.reset(seed=int(seed))[0])
+        self._left = self.max_steps
+        return self._flat(self._inner.reset(seed=int(seed))[0])
 
     def step(self, action: int) -> tuple[Float[np.ndarray, " d"], float, bool, bool]:
         """(observation, reward, terminated, truncated) after the action, numbered from 0."""
-        observation, reward, terminated, truncated, _ = self._task.step(self._first_action + int(action))
+        observation, reward, terminated, truncated, _ = self._inner.step(self._first_action + int(action))
+        self._left -= 1
         if not math.isfinite(reward):
             raise UserError(f"{self.spec.name} gave the reward {reward}, which is no number to learn from")
-        return self._flat(observation), float(reward), bool(terminated), bool(truncated)
+        return self._flat(observation), float(reward), bool(terminated), bool(truncated) or self._left <= 0
 
     def close(self) -> None:
         self._task.close()
@@ -118,6 +121,16 @@ def _open(name: str, max_steps: int | None) -> Any:
         raise UserError(f"{name} needs a package that is not installed: {_sentence(error)}") from error
     except gymnasium.error.Error as error:
         raise UserError(f"Gymnasium cannot open {name}: {_sentence(error)}") from error
+
+
+def _inside_of_make(task: Any) -> Any:
+    """The task without the two wrappers that ``make`` puts around each: every step takes time in them, and
+    the limit is counted here, where no step comes before a reset."""
+    from gymnasium.wrappers import OrderEnforcing, TimeLimit
+
+    if type(task) is TimeLimit and type(task.env) is OrderEnforcing:
+        return task.env.env
+    return task
 
 
 def _sentence(error: Exception) -> str:
