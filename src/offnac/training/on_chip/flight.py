@@ -15,9 +15,10 @@ from offnac.actor_critic import ActorCritic
 from offnac.environments.gymnax import GymnaxEnvironment
 from offnac.training.on_chip import moment as moments
 from offnac.training.on_chip import ratios
-from offnac.training.on_chip.learner import Seen, update
+from offnac.training.on_chip.learner import Seen, optimisers, update
 from offnac.training.on_chip.moment import Moment, Outcome, Purpose, choose, choose_evenly, one_hot, played
 from offnac.training.on_chip.networks import Actor, Number, Valued, act, judge
+from offnac.training.on_chip.optimisers import Grown, grown, grown_further
 from offnac.training.on_chip.packing import Packed
 from offnac.training.protocol import Protocol, Record, finish_episode
 from offnac.transition import Played
@@ -39,6 +40,8 @@ class Flight(NamedTuple):
     here: Valued
     """V at the moment's s."""
     off_policy: "OffPolicy | Any"
+    growth: Grown
+    """Of the moments after the last step."""
 
 
 class OffPolicy(NamedTuple):
@@ -52,13 +55,14 @@ class OffPolicy(NamedTuple):
 
 def take_off(settings: Settings, run: Packed) -> Flight:
     """Begin a training episode."""
-    environment, _, protocol = settings
+    environment, algorithm, protocol = settings
     moment = moments.begin(environment, run.key, run.episode, Purpose.TRAIN)
     here = judge(run.learner.value.psi, moment.s + moments.one(environment))
     off_policy = None
     if protocol.off_policy:
         off_policy = OffPolicy(moment.total + 1.0, played(moment), 0 * run.episode)
-    return Flight(run, moment, here, off_policy)
+    critic, _ = optimisers(algorithm)
+    return Flight(run, moment, here, off_policy, grown(critic, run.learner.clock.step))
 
 
 def again(settings: Settings, flight: Flight) -> Flight:
@@ -105,10 +109,11 @@ def train(settings: Settings, flight: Flight) -> tuple[Flight, Outcome]:
         continues=1.0 - ended.astype(jnp.float32),
         next_s=outcome.moment.s,
     )
-    learner, there = update(algorithm, flight.run.learner, seen, flight.here)
-    return flight._replace(
-        run=flight.run._replace(learner=learner), moment=outcome.moment, here=there
-    ), outcome
+    critic, _ = optimisers(algorithm)
+    growth = grown_further(critic, flight.growth)
+    learner, there = update(algorithm, flight.run.learner, seen, flight.here, growth)
+    run = flight.run._replace(learner=learner)
+    return flight._replace(run=run, moment=outcome.moment, here=there, growth=growth), outcome
 
 
 def train_off_policy(settings: Settings, flight: Flight) -> Flight:

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 
 from offnac.actor_critic import ActorCritic, State
 from offnac.directions import Iterative
-from offnac.optimisers import Optimiser
+from offnac.optimisers import Adam, Optimiser
 from offnac.training.on_chip.networks import (
     Acting,
     Actor,
@@ -24,7 +24,7 @@ from offnac.training.on_chip.networks import (
     value_gradient,
     weigh,
 )
-from offnac.training.on_chip.optimisers import Moments, grown, move
+from offnac.training.on_chip.optimisers import Grown, Moments, move
 
 
 class ValueState(NamedTuple):
@@ -69,17 +69,18 @@ def weights(ratios: Any, s: Vector) -> tuple[Float[Array, ""] | float, Float[Arr
     return w_hat, w
 
 
-def update(algorithm: ActorCritic, learner: State, seen: Seen, here: Valued) -> tuple[State, Valued]:
-    """Steps 11 to 16. ``here`` is V at s under the learner's ψ; V at s′ under the new one comes back."""
+def update(
+    algorithm: ActorCritic, learner: State, seen: Seen, here: Valued, growth: Grown
+) -> tuple[State, Valued]:
+    """Steps 11 to 16. ``here`` is V at s under the learner's ψ; V at s′ under the new one comes back.
+    ``growth`` is of the moments of this step."""
     theta: Any = learner.theta
     psi, clock = learner.value.psi, learner.clock
     s, next_s = seen.s + seen.one, seen.next_s + seen.one
     w_hat, w = weights(learner.ratios, s)
     worth = algorithm.gamma * seen.continues
 
-    critic, actor = _optimisers(algorithm)
-    growth = grown(critic, clock.step + 1)
-
+    critic, actor = optimisers(algorithm)
     delta = seen.reward + worth * judge(psi, next_s).value - here.value
     ascent = value_gradient(psi, s, here, w_hat * seen.rho * delta)
     value = ValueState(*move(critic, learner.value.moments, psi, ascent, growth, clock))
@@ -101,7 +102,7 @@ def update(algorithm: ActorCritic, learner: State, seen: Seen, here: Valued) -> 
     return State(theta, learner.ratios, value, direction, step, clock), there
 
 
-def _optimisers(algorithm: ActorCritic) -> tuple[Optimiser, Optimiser]:
+def optimisers(algorithm: ActorCritic) -> tuple[Adam, Optimiser]:
     """The value critic's and the actor's."""
     critic: Any = algorithm.critic
     actor: Any = algorithm.step

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from offnac.networks import MLP, Parameters, module_of
+from offnac.training.on_chip.instructions import exp, fused, reciprocal, tanh
 
 Vector = Float[Array, " n"]
 Matrix = Float[Array, "n m"]
@@ -33,7 +34,7 @@ class Outer(NamedTuple):
         return Outer(self.u * self.u, self.v * self.v)
 
     def plus(self, matrix: Matrix) -> Matrix:
-        return self.u[:, None] * self.v[None, :] + matrix
+        return fused(self.u[:, None], self.v[None, :], matrix)
 
 
 class Actor(NamedTuple):
@@ -135,13 +136,13 @@ class Acting(NamedTuple):
 
 
 def act(theta: Actor, s: Vector, actions: int) -> Acting:
-    hidden = jnp.tanh(right(theta.inner, s))
+    hidden = tanh(right(theta.inner, s))
     logits = left(hidden, theta.outer)
     if actions < logits.shape[0]:
         index = jax.lax.broadcasted_iota(jnp.int32, logits.shape, 0)
         logits = jnp.where(index < actions, logits, -jnp.inf)
-    odds = jnp.exp(logits - jnp.max(logits))
-    return Acting(hidden, odds / jnp.sum(odds))
+    odds = exp(logits - jnp.max(logits))
+    return Acting(hidden, odds * reciprocal(jnp.broadcast_to(jnp.sum(odds), odds.shape)))
 
 
 def features(theta: Actor, s: Vector, acting: Acting, taken: Vector) -> tuple[Outer, Outer]:

@@ -1,22 +1,19 @@
 """The steps of :mod:`offnac.optimisers` over padded networks.
 
-A matrix's gradient may come as an outer product. Adam's divisions by a single number are taken out of the
-loop over parameters, and its root and its quotient are made of the reciprocal root, one instruction of a GPU.
+A matrix's gradient may come as an outer product, and Adam's divisions by a single number are taken out of the
+loop over parameters.
 """
 
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
 from jax.lax import rsqrt
 from jaxtyping import Array, Float, Int
 
-from offnac.optimisers import Adam, Optimiser
+from offnac.optimisers import Adam
 from offnac.schedules import Clock
+from offnac.training.on_chip.instructions import fused, reciprocal, root
 from offnac.training.on_chip.networks import Outer
-
-TINY = np.float32(1e-30)
-"""Far below Adam's eps², so that a root of 0 is 0."""
 
 
 class Moments(NamedTuple):
@@ -33,12 +30,16 @@ class Grown(NamedTuple):
     second: Float[Array, ""]
 
 
-def grown(optimiser: Optimiser, steps: Int[Array, ""]) -> Grown | None:
-    if not isinstance(optimiser, Adam):
-        return None
+def grown(optimiser: Adam, steps: Int[Array, ""]) -> Grown:
     n = steps.astype(jnp.float32)
     # Not by a power, whose rounding near 1 would be most of the difference.
     return Grown(-jnp.expm1(n * jnp.log(optimiser.b1)), -jnp.expm1(n * jnp.log(optimiser.b2)))
+
+
+def grown_further(optimiser: Adam, grown: Grown) -> Grown:
+    """The same one step later, without a logarithm: that takes a kernel dozens of instructions."""
+    b1, b2 = optimiser.b1, optimiser.b2
+    return Grown(b1 * grown.first + (1.0 - b1), b2 * grown.second + (1.0 - b2))
 
 
 def move(
@@ -46,23 +47,23 @@ def move(
     moments: Moments | None,
     parameters: Any,
     ascent: Any,
-    grown: Grown | None,
+    grown: Grown,
     clock: Clock,
 ) -> tuple[Moments | None, Any]:
     """A step along the ascent direction, whose members may be :class:`Outer`."""
     network, rate = type(parameters), optimiser.rate(clock)
     if not isinstance(optimiser, Adam):
         return None, network(*(_add(_times(g, rate), p) for p, g in zip(parameters, ascent, strict=True)))
-    assert moments is not None and grown is not None
+    assert moments is not None
     b1, b2, rate = optimiser.b1, optimiser.b2, rate / grown.first
     unbiased = rsqrt(grown.second)
     first, second, after = [], [], []
     for p, m, v, g in zip(parameters, moments.first, moments.second, ascent, strict=True):
         m, v = _add(_times(g, 1.0 - b1), b1 * m), _add(_times(_squared(g), 1.0 - b2), b2 * v)
-        divisor = unbiased * (v * rsqrt(v + TINY)) + optimiser.eps
+        divisor = fused(unbiased, root(v), optimiser.eps)
         first.append(m)
         second.append(v)
-        after.append(p + rate * (m * rsqrt(divisor * divisor)))
+        after.append(fused(rate, m * reciprocal(divisor), p))
     return Moments(network(*first), network(*second)), network(*after)
 
 

@@ -12,6 +12,7 @@ from jaxtyping import Array, Int
 from offnac.actor_critic import ActorCritic
 from offnac.environments.gymnax import GymnaxEnvironment
 from offnac.training.on_chip.flight import Flight, Settings, Shelf, again, step, take_off
+from offnac.training.on_chip.instructions import compiled
 from offnac.training.on_chip.networks import Actor
 from offnac.training.on_chip.packing import Packed, pack, unpack
 from offnac.training.protocol import Protocol, Record, Run
@@ -108,20 +109,21 @@ def fly(
         flight = again(load(), mine(kept.flights))
         _store(kept.flights, jax.lax.fori_loop(0, limit[0], body, flight), seed)
 
-    out = pl.pallas_call(
-        kernel,
-        out_shape=[jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves],
-        grid=last.shape,
-        input_output_aliases={3 + i: i for i in range(len(leaves))},
-        compiler_params=triton.CompilerParams(num_warps=warps, num_stages=1),
-        interpret=interpret,
-        name="fly",
-    )(
-        jnp.stack([jnp.asarray(number, jnp.float32) for number in numbers]),
-        jnp.full(1, steps, jnp.int32),
-        last,
-        *leaves,
-    )
+    with compiled(not interpret):
+        out = pl.pallas_call(
+            kernel,
+            out_shape=[jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves],
+            grid=last.shape,
+            input_output_aliases={3 + i: i for i in range(len(leaves))},
+            compiler_params=triton.CompilerParams(num_warps=warps, num_stages=1),
+            interpret=interpret,
+            name="fly",
+        )(
+            jnp.stack([jnp.asarray(number, jnp.float32) for number in numbers]),
+            jnp.full(1, steps, jnp.int32),
+            last,
+            *leaves,
+        )
     return jax.tree.unflatten(tree, out)
 
 

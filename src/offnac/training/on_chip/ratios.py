@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int
 
 from offnac.actor_critic import ActorCritic
 from offnac.environments.gymnax import GymnaxEnvironment
-from offnac.optimisers import Optimiser
+from offnac.optimisers import Adam
 from offnac.schedules import Clock
 from offnac.training.on_chip import moment as moments
 from offnac.training.on_chip.learner import RatioState
@@ -27,10 +28,12 @@ from offnac.training.on_chip.networks import (
     width,
 )
 from offnac.training.on_chip.numbers import uniform
-from offnac.training.on_chip.optimisers import TINY, grown, move
+from offnac.training.on_chip.optimisers import grown, move
 
 KEPT = 1 << 20
 """Numbers from this one on say which rows of a rollout are kept."""
+TINY = np.float32(1e-30)
+"""Where no row is kept, a size of 0 and not of 0/0."""
 
 
 class Rows(NamedTuple):
@@ -96,7 +99,7 @@ def roll_out(
 
 
 def update(
-    form: str, optimiser: Optimiser, state: RatioState, rows: Rows, steps: int, clock: Clock
+    form: str, optimiser: Adam, state: RatioState, rows: Rows, steps: int, clock: Clock
 ) -> tuple[RatioState, Number]:
     """One step of D(w), and the effective sample size of wρ after it."""
     mass = rows.kept if form == "discounted" else rows.there
