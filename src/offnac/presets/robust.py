@@ -127,6 +127,7 @@ OFFNAC = {
     "CartPole-v1": replace(OFF_POLICY["CartPole-v1"], value=(128, 128), damping=1.0),
     "Acrobot-v1": replace(
         OFF_POLICY["Acrobot-v1"],
+        bias=True,
         value=(128, 128),
         caution=0.01,
         actor_rate=1.0,
@@ -135,7 +136,7 @@ OFFNAC = {
         average=0.98,
         value_rate=3e-3,
         memory=0.9,
-        damping=10.0,
+        damping=30.0,
         batch=5120,
         updates=5,
         warm_up=370,
