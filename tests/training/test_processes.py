@@ -14,8 +14,6 @@ from offnac.request import prepare
 from offnac.training.seed_folder import SeedFolder
 from offnac.training.stream import share_seeds, train_seeds
 
-pytestmark = pytest.mark.optimised
-
 TASK = {"environment": "tabular-chain", "algorithm": "offnac", "episodes": 6, "test_episodes": 5}
 
 
