@@ -41,8 +41,8 @@ def optimised(request, monkeypatch) -> Iterator[None]:
 
 @pytest.fixture
 def small_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same composition of what is learned and fitted from logs, with less of everything: for tests where it
-    must run, because elsewhere it is tested to be right."""
+    """The same composition of what is learned and fitted from logs, with less of everything: here it must run,
+    elsewhere it is tested to be right."""
     sizes = {"batch": 256, "minibatches": 8, "ratio_rows": 128, "held_out_rows": 1024, "model": 16}
 
     def row_for(rows: int, shaped: bool = False) -> from_log.LogRow:
