@@ -41,7 +41,7 @@ def optimised(request, monkeypatch) -> Iterator[None]:
 
 @pytest.fixture
 def small_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same composition of what is learned and fitted from logs, with less of everything: here it must run,
+    """Learning from logs, and what is fitted to them, as it is, with less of everything: here it must run,
     elsewhere it is tested to be right."""
     sizes = {"batch": 256, "minibatches": 8, "ratio_rows": 128, "held_out_rows": 1024, "model": 16}
 
