@@ -1,5 +1,6 @@
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 
 from offnac import compile_cache
 
@@ -15,8 +16,12 @@ os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusi
 import jax  # noqa: E402
 import pytest  # noqa: E402
 
+from offnac import learning  # noqa: E402
+from offnac.evaluation.off_policy.fitted import network  # noqa: E402
 from offnac.networks import MLP, initialise  # noqa: E402
+from offnac.presets import from_log  # noqa: E402
 from offnac.saved_policy import Policy  # noqa: E402
+from offnac.training.from_log import potential  # noqa: E402
 from offnac.transition import Spec  # noqa: E402
 
 pytest_plugins = ["browser"]
@@ -32,6 +37,22 @@ def optimised(request, monkeypatch) -> Iterator[None]:
     jax.config.update(HASTE.lower(), False)
     yield
     jax.config.update(HASTE.lower(), True)
+
+
+@pytest.fixture
+def small_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Learning from logs, and what is fitted to them, as it is, with less of everything: here it must run,
+    elsewhere it is tested to be right."""
+    sizes = {"batch": 256, "minibatches": 8, "ratio_rows": 128, "held_out_rows": 1024, "model": 16}
+
+    def row_for(rows: int, shaped: bool = False) -> from_log.LogRow:
+        return replace(from_log.row_for(rows, shaped), value=(16, 16), model_steps=5, **sizes)
+
+    monkeypatch.setattr(learning, "row_for", row_for)
+    monkeypatch.setattr(from_log, "iterations_for", lambda spec, row: 50)
+    monkeypatch.setattr(potential, "LEAST", 20)
+    monkeypatch.setattr(potential, "MOST", 20)
+    monkeypatch.setattr(network, "STEPS", 100)
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,7 @@ LAYERS = (
     "agent behaviour environments saved_policy actor_critic",
     "evaluation logs training",
     "presets",
-    "run_folder settings_file tracking api learning onnx_export worker workers",
+    "request run_folder settings_file tracking api learning onnx_export worker workers",
     "experiments report tuning",
     "console installation cli __main__",
 )

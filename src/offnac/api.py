@@ -22,6 +22,7 @@ from offnac.evaluation.audit import audit as log_audit
 from offnac.logs import Columns, Log, read_log, write_log
 from offnac.logs import collect as log_collect
 from offnac.provenance import device, now, versions
+from offnac.request import prepare
 from offnac.run_folder import require_seeds, require_workers
 from offnac.saved_policy import Policy, load_policy
 from offnac.settings import describe
@@ -124,34 +125,6 @@ def train(
     }
     files.write_json(out / RUN, record | {"seconds": seconds, "result": result})
     return result
-
-
-def prepare(request: dict[str, Any]) -> tuple[Environment | HostEnvironment, Experiment]:
-    """The task and the experiment that a request names."""
-    changes = {
-        name: value
-        for name, value in request.items()
-        if name not in ("environment", "algorithm", "preset", "max_steps", "test_episodes")
-    }
-    powers = presets.Powers(
-        changes.pop("critic_power", presets.Powers().critics),
-        changes.pop("actor_power", presets.Powers().actor),
-    )
-    if changes.get("episodes", 0) >= 2**31:
-        raise UserError(f"--episodes must be below 2147483648, but it is {changes['episodes']}; give fewer")
-    if request["max_steps"] is None:
-        request = request | {"max_steps": presets.max_steps(request["environment"])}
-    # Names and numbers are checked before a simulator is opened.
-    presets.experiment(request["preset"], request["algorithm"], Spec("", 1, 2), powers=powers, **changes)
-    if powers != presets.Powers() and request["preset"] != "theory":
-        raise UserError(
-            f"only the theory preset has powers, but the preset is {request['preset']}; leave out "
-            "--critic-power and --actor-power, or choose --preset theory"
-        )
-    task = environments.make(request["environment"], request["max_steps"])
-    return task, presets.experiment(
-        request["preset"], request["algorithm"], task.spec, powers=powers, **changes
-    )
 
 
 def _train(

@@ -7,8 +7,6 @@ import shlex
 import pytest
 
 from offnac import cli
-from offnac.evaluation.off_policy.fitted import network
-from offnac.presets import from_log
 
 PARSERS = cli.parser()._subparsers._group_actions[0].choices
 
@@ -30,12 +28,9 @@ def test_help_fits_80_columns_and_ends_with_what_all_commands_share(name, monkey
     assert all(len(line) <= 80 for line in told.splitlines())
 
 
-def test_examples_work_as_typed(tmp_path, monkeypatch, capsys):
+def test_examples_work_as_typed(tmp_path, monkeypatch, capsys, small_fits):
     """In one test, because each stands on those before it."""
     monkeypatch.chdir(tmp_path)
-    # Here it must run; elsewhere it is tested to be right.
-    monkeypatch.setattr(network, "STEPS", 100)
-    monkeypatch.setattr(from_log, "iterations_for", lambda spec, row: 50)
     for name in PARSERS:
         status = cli.main([*example(name), "--json"])
         answer = capsys.readouterr()

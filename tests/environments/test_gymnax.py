@@ -103,6 +103,7 @@ def test_a_module_that_is_put_off_is_loaded_when_something_is_asked_of_it(monkey
     assert sys.modules["colorsys"] is not stand_in
 
 
-def test_after_gymnax_is_imported_seaborn_is_whole_for_others():
+def test_after_gymnax_is_imported_what_it_draws_with_is_whole_for_others():
     gymnax.names()
     assert import_module("seaborn.objects").Plot
+    assert import_module("matplotlib.pyplot").figure

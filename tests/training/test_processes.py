@@ -3,15 +3,16 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
+from itertools import groupby
 from threading import Event
 
 import pytest
 
 from offnac import api, files, worker
 from offnac.claims import claim
+from offnac.request import prepare
 from offnac.training.seed_folder import SeedFolder
-
-pytestmark = pytest.mark.optimised
+from offnac.training.stream import share_seeds, train_seeds
 
 TASK = {"environment": "tabular-chain", "algorithm": "offnac", "episodes": 6, "test_episodes": 5}
 
@@ -20,7 +21,8 @@ def test_a_seed_that_another_process_has_is_left_to_it_unless_it_leaves_it(tmp_p
     monkeypatch.setattr(worker.processes, "asked_to_stop", Event)
     monkeypatch.setattr(worker.processes, "news", StringIO)
     monkeypatch.setattr(worker.compile_cache, "enable", lambda: None)
-    files.write_json(tmp_path / api.RUN, {"request": {**TASK, "preset": "published", "max_steps": None}})
+    request = {**TASK, "preset": "published", "max_steps": None}
+    files.write_json(tmp_path / api.RUN, {"request": request, "workers": 2})
     seeds = [SeedFolder(tmp_path, seed) for seed in (0, 1)]
     with ThreadPoolExecutor() as pool:
         with claim(seeds[0].path):
@@ -30,6 +32,18 @@ def test_a_seed_that_another_process_has_is_left_to_it_unless_it_leaves_it(tmp_p
             assert seeds[0].result() is None and not ended.done()
         assert ended.result() == 0
     assert all(seed.result() is not None for seed in seeds)
+
+
+def test_a_seed_that_is_put_down_for_one_that_is_behind_ends_as_if_it_had_not_been(tmp_path, same_seed):
+    news = []
+    request = {**TASK, "preset": "published", "max_steps": None}
+    task, experiment = prepare(request)
+    common = {"test_episodes": 5, "report": news.append, "stop": Event(), "provenance": {"request": request}}
+    share_seeds(task, experiment, [0, 1], tmp_path / "shared", processes=2, **common)
+    assert len([*groupby(update.seed for update in news)]) > 2
+    train_seeds(task, experiment, [0, 1], tmp_path / "alone", **common)
+    for seed in ("seed-0", "seed-1"):
+        same_seed(tmp_path / "shared" / seed, tmp_path / "alone" / seed)
 
 
 @pytest.mark.thorough

@@ -100,15 +100,17 @@ def names() -> list[str]:
 
 
 def _gymnax() -> Any:
-    """The package. One of its tasks imports seaborn, and with it pandas and scipy's statistics, to draw
-    itself; that takes longer than all the rest, so it is put off until something is drawn."""
-    stand_in = _put_off("seaborn")
-    sys.modules.setdefault("seaborn", stand_in)
+    """The package. Some of its tasks import what they draw themselves with (seaborn, and with it pandas and
+    scipy's statistics); that takes longer than all the rest, so it is put off until something is drawn."""
+    stand_ins = {name: _put_off(name) for name in ("matplotlib.pyplot", "seaborn")}
+    for name, stand_in in stand_ins.items():
+        sys.modules.setdefault(name, stand_in)
     import gymnax
 
-    # Only gymnax is to see it: whoever imports seaborn later wants all of it.
-    if sys.modules["seaborn"] is stand_in:
-        del sys.modules["seaborn"]
+    # Only gymnax is to see them: whoever imports them later wants all of them.
+    for name, stand_in in stand_ins.items():
+        if sys.modules[name] is stand_in:
+            del sys.modules[name]
     return gymnax
 
 

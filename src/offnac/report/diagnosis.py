@@ -11,12 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from offnac import api
 from offnac.behaviour import Uniform
 from offnac.environments import HostEnvironment
 from offnac.environments.environment import Environment
 from offnac.evaluation.audit.weights import histogram
 from offnac.report.rollouts import collected, returns_to_go
+from offnac.request import prepare
 from offnac.saved_policy import Policy
 from offnac.training.protocol import Experiment, start
 from offnac.training.seed_folder import SeedFolder
@@ -43,7 +43,7 @@ class Diagnosis(NamedTuple):
 
 def diagnose(out: Path, request: dict[str, Any], seed: int) -> Diagnosis:
     """Look at one seed of the run in ``out`` as it is now."""
-    task, experiment = api.prepare(dict(request))
+    task, experiment = prepare(dict(request))
     algorithm, protocol = experiment.algorithm, experiment.protocol
     first = start(algorithm, protocol, task.spec, jax.random.key(seed))
     learner = SeedFolder(out, seed).load(first._replace(memory=None))[0].learner

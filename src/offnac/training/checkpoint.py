@@ -22,6 +22,8 @@ from offnac.training.protocol import Record, dtype_of
 R = TypeVar("R")
 Columns = dict[str, NDArray[Any]]
 """One array per field of a record, a row per episode or iteration."""
+RECORDS = "records."
+"""How the names of their columns begin in a file."""
 
 
 def _is_key(leaf: Any) -> bool:
@@ -37,7 +39,7 @@ def save(path: Path, run: Any, records: Columns) -> None:
     tensors = {
         name: np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf) for name, leaf in _named(run)
     }
-    tensors |= {f"records.{name}": column for name, column in records.items()}
+    tensors |= {RECORDS + name: column for name, column in records.items()}
     with files.replacing(path) as temporary:
         temporary.write_bytes(serialise(tensors))
 
@@ -50,6 +52,15 @@ def holds(path: Path, template: Any) -> bool:
             return set(file.keys()) >= {name for name, _ in _named(template)}
     except (SafetensorError, OSError):
         return True
+
+
+def rows(path: Path) -> int:
+    """How many rows of records there are; none where there is no file, or a broken one."""
+    try:
+        with safe_open(path, "numpy") as file:
+            return int(file.get_slice(RECORDS + Record._fields[0]).get_shape()[0])
+    except (SafetensorError, OSError):
+        return 0
 
 
 def load(path: Path, template: R, fields: tuple[str, ...] = Record._fields) -> tuple[R, Columns]:
@@ -69,10 +80,10 @@ def load(path: Path, template: R, fields: tuple[str, ...] = Record._fields) -> t
             "remove its folder to start that seed again"
         ) from error
     run: R = jax.tree.unflatten(jax.tree.structure(template), leaves)
-    length = max((len(tensor) for name, tensor in tensors.items() if name.startswith("records.")), default=0)
+    length = max((len(tensor) for name, tensor in tensors.items() if name.startswith(RECORDS)), default=0)
     # An earlier version may not have kept all that is kept now.
     unknown = np.full(length, np.nan)
-    return run, {name: tensors.get(f"records.{name}", unknown).astype(dtype_of(name)) for name in fields}
+    return run, {name: tensors.get(RECORDS + name, unknown).astype(dtype_of(name)) for name in fields}
 
 
 def no_records(fields: tuple[str, ...] = Record._fields) -> Columns:

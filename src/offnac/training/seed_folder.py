@@ -32,10 +32,16 @@ class SeedFolder:
         self.seed = seed
         self.path = out / f"seed-{seed}"
 
+    def is_finished(self) -> bool:
+        return (self.path / "result.json").exists()
+
     def result(self) -> dict[str, Any] | None:
         """The seed's result if it is finished."""
-        path = self.path / "result.json"
-        return files.read_json(path) if path.exists() else None
+        return files.read_json(self.path / "result.json") if self.is_finished() else None
+
+    def episodes(self) -> int:
+        """How many are trained and saved."""
+        return checkpoint.rows(self.path / "checkpoint.safetensors")
 
     def load(self, template: Run) -> tuple[Run, Columns]:
         """The run where it stopped, or ``template`` where it never began."""
@@ -52,7 +58,7 @@ class SeedFolder:
         checkpoint.save(self.path / "checkpoint.safetensors", run, records)
         columns = {"episode": np.arange(len(records["average"]), dtype=np.int32), **records}
         with files.replacing(self.path / "episodes.parquet") as temporary:
-            pq.write_table(pa.table(columns), temporary)
+            pq.write_table(_table(columns), temporary)
 
     def finish(
         self,
@@ -95,3 +101,15 @@ class SeedFolder:
             for numbers in (experiment.protocol.mean, experiment.protocol.scale)
         )
         return Policy(network, theta, spec, mean, scale, provenance | {"seed": self.seed})
+
+
+def _table(columns: Columns) -> pa.Table:
+    """As ``pa.table`` makes it, which would first import pandas where there is one, to ask whether these are
+    its columns."""
+    arrays = {
+        name: pa.Array.from_buffers(
+            pa.from_numpy_dtype(column.dtype), len(column), [None, pa.py_buffer(np.ascontiguousarray(column))]
+        )
+        for name, column in columns.items()
+    }
+    return pa.table(arrays)

@@ -8,6 +8,7 @@ Gymnasium tasks: see :mod:`lockstep`.
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -20,7 +21,8 @@ from offnac.training import batched, checkpoint, lockstep, native
 from offnac.training.progress import Report, Stopped, Update, silent
 from offnac.training.protocol import Experiment, start
 from offnac.training.seed_folder import SeedFolder
-from offnac.training.threads import over_threads
+from offnac.training.shared import GiveWay, never, train_shared
+from offnac.training.threads import over_threads, run_in_caller
 
 CAPACITY = 64
 """Episodes in a chunk at most."""
@@ -52,21 +54,45 @@ def train_seeds(
         )
 
     def one(seed: int) -> dict[str, Any]:
-        return _train_seed(environment, experiment, seed, out, test_episodes, report, stop, provenance)
+        result = _train_seed(
+            environment, experiment, out, test_episodes, report, stop, provenance, seed, never
+        )
+        assert result is not None
+        return result
 
     return over_threads(one, seeds, workers, stop)
+
+
+def share_seeds(
+    environment: Environment,
+    experiment: Experiment,
+    seeds: Sequence[int],
+    out: Path,
+    *,
+    test_episodes: int,
+    processes: int,
+    report: Report,
+    stop: Event,
+    provenance: dict[str, Any],
+) -> None:
+    """The part of one process, of several, in training all seeds of a JAX-native task."""
+    run_in_caller()
+    one = partial(_train_seed, environment, experiment, out, test_episodes, report, stop, provenance)
+    train_shared(one, seeds, out, experiment.episodes, processes, stop)
 
 
 def _train_seed(
     environment: Environment,
     experiment: Experiment,
-    seed: int,
     out: Path,
     test_episodes: int,
     report: Report,
     stop: Event,
     provenance: dict[str, Any],
-) -> dict[str, Any]:
+    seed: int,
+    gives_way: GiveWay,
+) -> dict[str, Any] | None:
+    """The seed's result; none where it gave way to another."""
     folder = SeedFolder(out, seed)
     if (finished := folder.result()) is not None:
         report(
@@ -94,5 +120,7 @@ def _train_seed(
         folder.save(run, records)
         report(Update(seed, done + count, experiment.episodes, int(run.train_steps), float(run.average)))
         seconds = time.perf_counter() - began
+        if done + count < experiment.episodes and gives_way(done + count):
+            return None
         count = max(1, min(CAPACITY, 2 * count, int(count * CHUNK_SECONDS / seconds)))
     return folder.finish(environment, experiment, run, records, test_episodes, provenance, stop)

@@ -10,12 +10,16 @@ import jax
 Result = TypeVar("Result")
 
 
+def run_in_caller() -> None:
+    """Programs run in the thread that calls them from now on, not in a queue behind it."""
+    jax.config.update("jax_cpu_enable_async_dispatch", False)
+
+
 def over_threads(
     one: Callable[[int], Result], seeds: Sequence[int], workers: int, stop: Event
 ) -> list[Result]:
     """The seeds' results, in order; where one fails, the others are asked to stop."""
-    # Programs run in the thread that calls them, not in a queue behind it.
-    jax.config.update("jax_cpu_enable_async_dispatch", False)
+    run_in_caller()
     with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
         futures = [pool.submit(one, seed) for seed in seeds]
         try:
