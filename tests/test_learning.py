@@ -252,7 +252,7 @@ def test_the_command_makes_no_environment(chain_log, tmp_path, capsys, small, mo
     load_policy(printed["policy"])
 
 
-@pytest.mark.parametrize("logs", [60, pytest.param(1000, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("logs", [150, pytest.param(1000, marks=pytest.mark.thorough)])
 def test_a_damaged_log_is_learned_from_or_refused(logs, tmp_path, capsys, quick):
     @settings(max_examples=logs, deadline=None, suppress_health_check=list(HealthCheck))
     @given(damaged=damaged_logs())
