@@ -1,7 +1,6 @@
 """offnac learn: a policy from a log alone."""
 
 import argparse
-import os
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +45,7 @@ def add(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    # Seeds are spread over the cores; threads of LAPACK's own would only wait for each other.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    options.spread_over_cores()
     from offnac import console, learning
 
     with console.learning(arguments.seeds, quiet=arguments.quiet) as (report, fitted, stop):

@@ -1,6 +1,7 @@
 """Options that several commands share."""
 
 import argparse
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -39,6 +40,12 @@ def add_seeds(
         "--first-seed", type=int, default=first, metavar="S", help=f"the first seed (default {first})"
     )
     group.add_argument("--workers", type=int, metavar="N", help=f"cores to use (default: all){changes}")
+
+
+def spread_over_cores() -> None:
+    """Seeds are spread over the cores; threads of LAPACK's own would only wait for each other. To be said before
+    JAX is imported."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def add_max_steps(parser: argparse._ActionsContainer, default: str) -> None:

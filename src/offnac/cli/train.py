@@ -52,6 +52,7 @@ def add(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    options.spread_over_cores()
     from offnac import api, console
 
     names = (

@@ -5,6 +5,7 @@ some updates, each over a batch drawn from what is kept. Every row knows the
 probability that its action was taken with, so ρ corrects it whoever took it.
 """
 
+from math import gcd
 from typing import NamedTuple
 
 import jax
@@ -18,8 +19,11 @@ STARTS = 256
 """Initial observations kept, for the ratios' d₀."""
 
 
-Events = Int[Array, " n"]
-"""How many telling rows there are among the first so many rows of a memory."""
+BLOCK = 16
+"""Rows that are counted together."""
+
+Events = Int[Array, " blocks"]
+"""How many telling rows there are among the first so many blocks of a memory."""
 
 
 class Memory(NamedTuple):
@@ -77,10 +81,30 @@ class Replay:
         return memory._replace(rows=kept, written=memory.written + count)
 
     def events(self, memory: Memory) -> Events:
-        """The rows that tell one action from another: a task's end, or a reward unlike the first."""
-        there = jnp.arange(self.capacity) < memory.written
-        unlike = memory.rows.terminated | (memory.rows.reward != memory.rows.reward[0])
-        return jnp.cumsum(there & unlike)
+        """The rows that tell one action from another, counted by blocks: to number each of them would take
+        longer than the updates, where a memory holds millions."""
+        number = jnp.arange(self.capacity)
+        tells = self._tells(memory, number, memory.rows.terminated, memory.rows.reward)
+        return jnp.cumsum(jnp.sum(tells.reshape(-1, self.block), axis=1))
+
+    @property
+    def block(self) -> int:
+        return gcd(self.capacity, BLOCK)
+
+    def _tells(
+        self, memory: Memory, number: Int[Array, "..."], terminated: Array, reward: Array
+    ) -> Bool[Array, "..."]:
+        """A task's end, or a reward unlike the first."""
+        return (number < memory.written) & (terminated | (reward != memory.rows.reward[0]))
+
+    def _event(self, memory: Memory, events: Events, n: Int[Array, "m 1"]) -> Int[Array, "m 1"]:
+        """Where the n-th of them stands, counted from 1."""
+        block = jnp.searchsorted(events, n)
+        rank = n - jnp.where(block > 0, events[block - 1], 0)
+        number = block * self.block + jnp.arange(self.block)
+        tells = self._tells(memory, number, memory.rows.terminated[number], memory.rows.reward[number])
+        within = jnp.sum(jnp.cumsum(tells, axis=1) < rank, axis=1, keepdims=True)
+        return block * self.block + within
 
     def teaches(self, events: Events) -> Bool[Array, ""]:
         """Whether enough is kept that tells one action from another. Before that every advantage is noise,
@@ -97,9 +121,8 @@ class Replay:
         # The oldest row of a full memory stands where the next one will be written.
         oldest = jnp.where(memory.written > self.capacity, memory.written % self.capacity, 0)
         first = oldest + first
-        # The n-th event stands where the count of events reaches n. It has as many rows of its episode
-        # before it as its step's number says.
-        event = jnp.searchsorted(events, jax.random.randint(event_key, count, 1, events[-1] + 1))
+        # An event has as many rows of its episode before it as its step's number says.
+        event = self._event(memory, events, jax.random.randint(event_key, count, 1, events[-1] + 1))
         before = jnp.minimum(jax.random.randint(before_key, count, 0, self.horizon), memory.rows.step[event])
         told = jnp.maximum(event - jnp.maximum(before, self.segment - 1), 0)
         first = jnp.where(jax.random.uniform(which_key, count) < self.telling, told, first)
