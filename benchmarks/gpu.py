@@ -40,11 +40,11 @@ time, but their steps are not counted). Whole episodes: as `train` runs them, sh
 ones. `train` gives a seed 8 warps where there are up to 132 of them, else 4."""
 BECAUSE = """\
 Why it is not faster (Nsight Compute, {seeds} seeds of {algorithm}, {warps} warps): a step takes each warp
-{instructions_per_warp_and_step:,.0f} instructions; of those over floats {fused:.0%} are a product and a sum in
-one, for the sums of a matrix's product are taken by the compiler's own code. {registers_per_thread} registers a
-thread leave room for {warps_per_multiprocessor} warps on a multiprocessor, too few to hide that a warp is ready
-for its next instruction after {warp_cycles_per_instruction} cycles on average: instructions are issued in
-{issue_slots_used:.0%} of the cycles."""
+{instructions_per_warp_and_step:,.0f} instructions; of those over floats {fused:.0%} are a product and a sum
+in one, for the sums of a matrix's product are taken by the compiler's own code. {registers_per_thread}
+registers a thread leave room for {warps_per_multiprocessor} warps on a multiprocessor, too few to hide that a
+warp is ready for its next instruction after {warp_cycles_per_instruction} cycles on average: instructions are
+issued in {issue_slots_used:.0%} of the cycles."""
 COLUMNS = (
     "task",
     "algorithm",

@@ -43,8 +43,7 @@ def add_seeds(
 
 
 def spread_over_cores() -> None:
-    """Seeds are spread over the cores; threads of LAPACK's own would only wait for each other. To be said before
-    JAX is imported."""
+    """Threads of LAPACK's own would only wait for each other. To be said before JAX is imported."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
