@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run site test test-thorough lint format lock clean bench peers bench-learn bench-ope bench-audit bench-large published reproduce reproduce-quick publish docs
+.PHONY: help run site test test-thorough lint format lock clean bench peers bench-learn bench-ope bench-audit bench-large bench-hour published reproduce reproduce-quick publish docs
 
 VENV   := .venv
 STAMP  := $(VENV)/.installed
@@ -119,6 +119,9 @@ bench-audit: $(STAMP)  ## what the audit sees against what a policy does, into r
 
 bench-large: $(STAMP)  ## ten million rows read and learned from: time and memory, into results
 	@$(PY) benchmarks/large_log.py
+
+bench-hour: $(STAMP)  ## how long robust takes on the JAX-native tasks with 16 seeds, from two of them, into results
+	@$(PY) benchmarks/hour.py
 
 published: $(STAMP)  ## preset published against the reference distributions, into results/published
 	@$(PY) benchmarks/published.py

@@ -80,6 +80,20 @@ def test_rewards_all_alike_without_an_end_teach_nothing(kinds, teaches):
     assert bool(replay.teaches(replay.events(filled(replay, 9, **kinds)))) is teaches
 
 
+@pytest.mark.parametrize(("capacity", "written"), [(64, 50), (100, 100), (1024, 5000)])
+def test_every_event_is_drawn_and_nothing_else(capacity, written):
+    """Whatever the blocks are that events are counted by; of unwritten rows none counts."""
+    replay = Replay(capacity=capacity, telling=1.0, horizon=1)
+    ended = np.random.default_rng(0).random(capacity) < 0.1
+    empty = replay.empty(SPEC)
+    rows = empty.rows._replace(
+        observation=jnp.arange(float(capacity))[:, None], terminated=jnp.asarray(ended)
+    )
+    drawn = drawn_from(replay, empty._replace(rows=rows, written=jnp.int32(written)), 4000)
+    expected = np.flatnonzero(ended & (np.arange(capacity) < written))
+    np.testing.assert_array_equal(np.unique(drawn.observation), expected)
+
+
 def test_telling_rows_are_those_of_the_episode_before_an_event():
     """Two episodes of 20 steps, of which only the second ends: its last 6 rows are drawn, and no others."""
     replay = Replay(capacity=64, telling=1.0, horizon=6)
