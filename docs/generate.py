@@ -331,31 +331,25 @@ def touching(lines: list[dict[str, Any]]) -> list[str]:
 
 def endings(lines: list[dict[str, Any]]) -> list[str]:
     """How the episodes of the last policies end, with and without lines for each kind of state."""
-    told = [line for line in lines if "landed" in line and line["iterations"] == 360]
 
-    def shares(gamma: float, by_kind: bool) -> str:
-        same = [
-            line
-            for line in told
-            if line["change"]["gamma"] == gamma
-            and line["change"].get("lines by kind", False) == by_kind
-            and not line["change"].keys() & {"depth", "anew", "kl", "model_share"}
-            and line["change"].get("end decay", 0.0) == 0.0
-        ]
-        cells = [
-            sum(map(sum, (line[name] for line in same))) / sum(len(line[name]) for line in same)
-            for name in HOW
-        ]
-        late = sum(sum(line["late"]) for line in same) / sum(len(line["late"]) for line in same)
-        return " | ".join([f"{late:.1f}", *(f"{cell:.0%}" for cell in cells)])
+    def shares(gamma: float, **more: Any) -> str:
+        change = FURTHER | {"gamma": gamma} | {name.replace("_", " "): value for name, value in more.items()}
+        told = next(line for line in lines if "landed" in line and line["change"] == change)
+        late, *how = (
+            sum(told[name]) / len(told[name]) for name in ("late", "landed", "crashed", "out of time")
+        )
+        return " | ".join([f"{late:.1f}", *(f"{share:.0%}" for share in how)])
 
     return [
         "How the episodes of the last policies end, on the same 8 tuning logs (learned from once more, on a GPU):",
         "",
         "| γ | return | landed | crashed | out of time |",
         "|---|---|---|---|---|",
-        *(f"| {gamma} | {shares(gamma, False)} |" for gamma in (0.998, 0.999)),
-        *(f"| {gamma}, lines by kind | {shares(gamma, True)} |" for gamma in (0.998, 0.999)),
+        *(f"| {gamma} | {shares(gamma)} |" for gamma in (0.998, 0.999)),
+        *(
+            f"| {gamma}, lines by kind | {shares(gamma, lines_by_kind=True, end_decay=0.0)} |"
+            for gamma in (0.998, 0.999)
+        ),
         "",
         "With `lines by kind` the straight part, and the log odds of ends and of flags, are fitted for each kind of state that",
         "flags tell apart (in the air, on either leg, on both), and networks learn beside them; `end decay` is how fast those for the",
@@ -364,9 +358,6 @@ def endings(lines: list[dict[str, Any]]) -> list[str]:
         "that the simulator pays 100 to who rests is not in the log.",
         "",
     ]
-
-
-HOW = ("landed", "crashed", "out of time")
 
 
 def learn_search() -> list[str]:

@@ -75,6 +75,7 @@ def add(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    options.spread_over_cores()
     from offnac import console
     from offnac.errors import UserError
     from offnac.tuning.tune import is_log, tune

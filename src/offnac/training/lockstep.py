@@ -25,7 +25,7 @@ from offnac.training.follow import BLOCK, Row, follow, stacked
 from offnac.training.host_memory import HostMemory
 from offnac.training.programs import Chance, Phase, Rows
 from offnac.training.progress import Report, Stopped, Update
-from offnac.training.protocol import Experiment, Run, start
+from offnac.training.protocol import Experiment, Run, one_of, start
 from offnac.training.seed_folder import SeedFolder
 from offnac.transition import Played, Transition
 
@@ -152,7 +152,7 @@ class _Group:
 
     def between_episodes(self, seed: int) -> Run:
         """A seed's run as it was after its last whole episode."""
-        run: Run = programs.take(self.run, seed)
+        run: Run = one_of(self.run, seed)
         return run._replace(memory=self.memories[seed].between_episodes()) if self.memories else run
 
     def close(self) -> None:

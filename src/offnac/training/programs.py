@@ -13,7 +13,7 @@ from offnac.behaviour import Acting, Uniform
 from offnac.policy import SoftmaxPolicy
 from offnac.schedules import Clock
 from offnac.training.learn import learn_from
-from offnac.training.protocol import Protocol, Record, Run, finish_episode
+from offnac.training.protocol import Protocol, Record, Run, finish_episode, one_of
 from offnac.training.replay import Memory
 from offnac.transition import Played, Spec, Transition
 
@@ -32,12 +32,6 @@ def select(mask: Bool[Array, " seeds"], new: Any, old: Any) -> Any:
         return jnp.where(mask.reshape(mask.shape + (1,) * (a.ndim - 1)), a, b)
 
     return jax.tree.map(choose, new, old)
-
-
-@jax.jit
-def take(seeds: Any, seed: int) -> Any:
-    """What one seed has."""
-    return jax.tree.map(lambda leaf: leaf[seed], seeds)
 
 
 def put(seeds: Any, seed: int, one: Any) -> Any:
@@ -139,7 +133,7 @@ def learn_rows(
 ) -> tuple[State, Float[Array, ""] | None]:
     """The updates of one seed from its rows, one after the other; before them, where there are ``fresh``
     ones, a ratio update from those."""
-    one, ess = take(learner, seed), None
+    one, ess = one_of(learner, seed), None
     if fresh is not None:
         key = jax.random.fold_in(jax.random.fold_in(key[seed], episode), len(Phase))
         batch = protocol.as_learned(fresh.columns)
@@ -167,7 +161,7 @@ def learn_memory(
 ) -> tuple[State, Float[Array, ""]]:
     """The updates of one seed from its memory."""
     key = jax.random.fold_in(jax.random.fold_in(key[seed], episode), len(Phase))
-    one, ess = learn_from(memory, algorithm, protocol, take(learner, seed), jnp.asarray(episode), key)
+    one, ess = learn_from(memory, algorithm, protocol, one_of(learner, seed), jnp.asarray(episode), key)
     return put(learner, seed, one), ess
 
 
@@ -182,5 +176,5 @@ def book(
     ess: Float[Array, ""],
 ) -> tuple[Run, Clock, Record]:
     """End the episode of one seed: all runs, the learners' clocks as they go on, its record."""
-    after, record = finish_episode(protocol, take(run, seed), take(learner, seed), train, evaluation, ess)
+    after, record = finish_episode(protocol, one_of(run, seed), one_of(learner, seed), train, evaluation, ess)
     return put(run, seed, after), put(learner.clock, seed, after.learner.clock), record

@@ -3,7 +3,7 @@ the best checkpoint (Section VII), in terms that both kinds of simulator share."
 
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -70,10 +70,10 @@ class Run(NamedTuple):
     """The transitions kept for replay."""
 
 
-def one_of(runs: Run, index: int) -> Run:
-    """One run out of many that are stacked."""
-    run: Run = jax.tree.map(lambda leaf: leaf[index], runs)
-    return run
+@jax.jit
+def one_of(stacked: Any, index: int) -> Any:
+    """One out of many that are stacked, in one call for all its leaves."""
+    return jax.tree.map(lambda leaf: leaf[index], stacked)
 
 
 class Record(NamedTuple):
