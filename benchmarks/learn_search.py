@@ -105,7 +105,8 @@ class Prepared:
 
     def experiment(self, change: dict[str, Any], algorithm: str) -> LogExperiment:
         row = changed(row_for(len(self.log), self.potential.shaped), change, self.log.spec)
-        return from_log(algorithm, self.log.spec, self.units.reward, row=row)
+        prices = [float(price) for price in self.potential.price]
+        return from_log(algorithm, self.log.spec, self.units.reward, prices=prices, row=row)
 
     def source(self, experiment: LogExperiment) -> Source:
         """What it draws from: the same for all that look as far ahead with the same model."""

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from safetensors.numpy import load_file
 
 import offnac
-from offnac import UserError, api, cli, learning, load_policy
+from offnac import UserError, api, cli, files, learning, load_policy
 from offnac.environments import exact
 from offnac.environments.tabular import chain
 from offnac.logs import propensity
@@ -213,6 +213,20 @@ def test_a_model_is_fitted_once_and_only_for_seeds_that_learn(chain_log, tmp_pat
     assert not told
     learn("bc")
     assert not told
+
+
+def test_what_actions_cost_is_found_once_and_kept(chain_log, tmp_path, quick, monkeypatch):
+    """A finished run is gone on with under the same settings, which hold what was found in the rewards."""
+    log, asked = offnac.read_log(chain_log), {"margin": 0.5}
+    paid = log.rows.reward + np.float32(0.25) * (log.rows.action == 1)
+    log = changed(log, reward=paid + np.random.default_rng(0).normal(size=len(log)).astype(np.float32))
+    offnac.learn(log, out=tmp_path / "run", iterations=3, settings=asked)
+    record = files.read_json(tmp_path / "run" / "run.json")
+    cheapest = int(np.argmax(record["prices"]))
+    favoured = record["settings"]["algorithm"]["favour"]
+    assert favoured[cheapest] == pytest.approx(0.5 * np.ptp(record["prices"])) and sum(favoured) > 0.0
+    monkeypatch.setattr(learning, "find", None)
+    offnac.learn(log, out=tmp_path / "run", iterations=3, settings=asked, resume=True)
 
 
 def test_a_log_that_teaches_nothing_is_refused(chain_log, tmp_path):

@@ -13,6 +13,7 @@ On-policy data is not a special case: μ = π makes every weight exactly 1.
 from typing import Any, NamedTuple, Protocol
 
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from offnac.networks import Parameters
@@ -89,6 +90,9 @@ class ActorCritic:
     entropy: float | None = None
     """τ: the actor ascends δ − τ log π(a|s), so that where nothing is to be learned π stays wide instead
     of following noise. The critics keep to the task's own rewards."""
+    favour: tuple[float, ...] | None = None
+    """What the actor adds to δ for each action: where the critic cannot tell one from another, π follows this
+    instead of noise. The critics keep to the task's own rewards here too."""
 
     def init(self, key: PRNGKeyArray, spec: Spec) -> State:
         theta_key, ratios_key, value_key, direction_key = jax.random.split(key, 4)
@@ -125,6 +129,8 @@ class ActorCritic:
         delta = self.critic.delta(value, batch, self.gamma)
         if self.entropy is not None:
             delta = delta - self.entropy * self.policy.log_prob(theta, batch.observation, batch.action)
+        if self.favour is not None:
+            delta = delta + jnp.asarray(self.favour, delta.dtype)[batch.action]
         direction, x = self.direction.update(
             state.direction, self.policy, theta, batch, w * rho, delta, clock
         )

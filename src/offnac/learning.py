@@ -89,12 +89,21 @@ def learn(
     _require_numbers(algorithm, asked.gamma, asked.iterations)
     seen, held_out = split(log)
     all_seeds = list(range(first_seed, first_seed + seeds))
-    potential, shaped = None, _found_before(out, all_seeds)
-    if shaped is None and algorithm != "bc":
+    potential, found = None, _found_before(out, all_seeds)
+    if found is None and algorithm != "bc":
         potential = find(seen, held_out, log_units, partial(fitted, "what shapes rewards"), stop)
-        shaped = potential.shaped
-    row = changed(row_for(len(log), bool(shaped)), changes or {}, log.spec)
-    experiment = from_log(algorithm, log.spec, log_units.reward, gamma=gamma, iterations=iterations, row=row)
+        found = {"shaped": potential.shaped, "prices": [float(price) for price in potential.price]}
+    found = found or {"shaped": False, "prices": []}
+    row = changed(row_for(len(log), found["shaped"]), changes or {}, log.spec)
+    experiment = from_log(
+        algorithm,
+        log.spec,
+        log_units.reward,
+        gamma=gamma,
+        iterations=iterations,
+        prices=found["prices"],
+        row=row,
+    )
     gamma = float(experiment.algorithm.gamma)
     request = {
         "algorithm": algorithm,
@@ -111,7 +120,7 @@ def learn(
         "source": str(source) if isinstance(source, str | Path) else None,
         "seeds": sorted({*before.get("seeds", ()), *all_seeds}),
         "settings": described,
-        "shaped": bool(shaped),
+        **found,
         "device": device(),
         "versions": versions(),
         "date": now(),
@@ -169,13 +178,14 @@ def learn(
     return result
 
 
-def _found_before(out: Path, seeds: Sequence[int]) -> bool | None:
-    """Whether rewards counted as shaped, where all seeds have finished; else None, for it is to be found."""
+def _found_before(out: Path, seeds: Sequence[int]) -> dict[str, Any] | None:
+    """What was found in the rewards, where all seeds have finished; else None, for it is to be found."""
     if not all(LearnFolder(out, seed).result() for seed in seeds) or not (out / RUN).exists():
         return None
     record = files.read_json(out / RUN)
-    shaped: bool | None = record.get("shaped") if isinstance(record, dict) else None
-    return shaped
+    if not isinstance(record, dict) or not {"shaped", "prices"} <= record.keys():
+        return None
+    return {"shaped": record["shaped"], "prices": record["prices"]}
 
 
 def _go_on(stop: Event) -> None:

@@ -1,6 +1,9 @@
 """The settings of ``learn``: one line for every log."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from offnac.actor_critic import ActorCritic, Direction
 from offnac.critics import TD, Cautious, Minibatches
@@ -41,6 +44,9 @@ class LogRow:
     """Weight of past solutions in x."""
     damping: float = 1.0
     """x's ridge, in units of F's mean eigenvalue: the larger, the closer to the vanilla direction."""
+    margin: float = 0.0
+    """By how much another action must seem better than the one that costs least, in units of the range of
+    what actions cost."""
     batch: int = 5120
     minibatches: int = 40
     share: float = 0.25
@@ -86,19 +92,20 @@ def row_for(rows: int, shaped: bool = False) -> LogRow:
     return replace(
         row,
         gamma=0.998,
-        iterations=360,
+        iterations=700,
         actor_rate=1000.0,
-        kl=1e-3,
+        kl=5e-4,
         kl_horizon=0.4,
         value_rate=1e-3,
         memory=0.9,
         damping=300.0,
+        margin=0.5,
         imagined=0.9,
         depth=400.0,
         anew=0.3,
         model_batch=1024,
         model_share=0.1,
-        model_steps=52,
+        model_steps=27,
     )
 
 
@@ -113,6 +120,15 @@ def iterations_for(spec: Spec, row: LogRow) -> int:
     return round(240 * size(spec)) if row.iterations is None else row.iterations
 
 
+def favour(margin: float, prices: Sequence[float]) -> tuple[float, ...] | None:
+    """What the actor adds to δ: where the critic's noise is larger than what actions cost, the one that costs
+    least is taken. To rest is then to rest."""
+    if not margin or not len(prices):
+        return None
+    cheapest, room = int(np.argmax(prices)), float(np.ptp(prices))
+    return tuple(margin * room if action == cheapest else 0.0 for action in range(len(prices)))
+
+
 def from_log(
     algorithm: str,
     spec: Spec,
@@ -120,9 +136,11 @@ def from_log(
     *,
     gamma: float | None = None,
     iterations: int | None = None,
+    prices: Sequence[float] = (),
     row: LogRow = DEFAULT,
 ) -> LogExperiment:
-    """The composition for rewards of this mean size; γ and iterations are the row's unless they are given."""
+    """The composition for rewards of this mean size; γ and iterations are the row's unless they are given.
+    ``prices`` is what each action earns by itself, where that is known."""
     gamma = row.gamma if gamma is None else gamma
     iterations = iterations_for(spec, row) if iterations is None else iterations
     network = MLP(
@@ -173,6 +191,7 @@ def from_log(
             direction=direction,
             step=step,
             gamma=gamma,
+            favour=favour(row.margin, prices) if algorithm != "bc" else None,
         ),
         Drawing(model, row.batch, row.ratio_rows, share, row.held_out_rows, imagined, row.depth, row.anew),
         iterations,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from offnac.logs.log import Log
-from offnac.presets.from_log import DEFAULT, row_for
+from offnac.presets.from_log import ALGORITHMS, DEFAULT, favour, from_log, row_for
 from offnac.training.from_log import potential
 from offnac.training.from_log.data import load
 from offnac.training.from_log.potential import find, over_rows
@@ -70,6 +70,7 @@ def test_a_potential_is_found_and_what_is_left_are_the_prices(shaped):
     reward, ended = np.asarray(rest.reward)[:size], np.asarray(rest.terminated)[:size]
     prices = [reward[~ended & (log.rows.action == a)].mean() for a in range(2)]
     np.testing.assert_allclose(prices, PRICE, atol=0.05)
+    np.testing.assert_allclose(found.price, PRICE, atol=0.05)
     np.testing.assert_allclose(reward[ended], -7.0)
 
 
@@ -106,6 +107,16 @@ def test_another_currency_changes_nothing(shaped):
 def test_shaped_rewards_have_a_longer_horizon_and_settings_of_their_own():
     plain, far = row_for(22_000), row_for(22_000, shaped=True)
     assert plain == DEFAULT and far.gamma > plain.gamma and far.depth > plain.depth and far.kl < plain.kl
+
+
+def test_what_costs_least_is_favoured_by_a_part_of_what_actions_cost():
+    assert favour(0.5, [-0.3, -0.1, -0.2]) == pytest.approx((0.0, 0.1, 0.0))
+    assert favour(0.0, PRICE) is None and favour(0.5, []) is None
+    spec, row = Spec("", 2, 2), row_for(22_000, shaped=True)
+    actors = {name: from_log(name, spec, 1.0, prices=PRICE, row=row).algorithm for name in ALGORITHMS}
+    assert actors["offnac"].favour == actors["offac"].favour == pytest.approx((0.3 * row.margin, 0.0))
+    assert actors["bc"].favour is None  # what was done is what was done
+    assert from_log("offnac", spec, 1.0, prices=PRICE).algorithm.favour is None  # rewards are not shaped
 
 
 def test_a_stop_is_heard():

@@ -57,6 +57,8 @@ class Potential(NamedTuple):
     unit: Float[Array, ""]
     level: Float[Array, ""]
     """Of the network at the initial states, so that f is 0 there in the mean: V + f is worth what V is."""
+    price: Float[Array, " actions"]
+    """b, what each action earns by itself."""
     left: Float[Array, ""]
     """The part of the rewards' variance that neither it nor the action explains, in held-out episodes."""
 
@@ -96,7 +98,7 @@ def find(log: Log, held_out: Log, units: Units, fitted: Fitting, stop: Event) ->
     """The potential of a log; 0 where rewards before the end differ by the action alone."""
     if not _differ(log):
         psi, zero = jnp.zeros(network_size(_mlp(len(units.mean)))), jnp.asarray(-units.mean / units.scale)
-        return Potential(psi, zero, jnp.ones(()), jnp.zeros(()), jnp.ones(()))
+        return Potential(psi, zero, jnp.ones(()), jnp.zeros(()), jnp.zeros(log.spec.actions), jnp.ones(()))
     data = load(log.keep(np.arange(len(log)) < ROWS), units, HORIZON)
     ranges = ranges_of(data, units, log.spec.actions, line=False)
     data = of_all_kinds(data, ranges)
@@ -113,9 +115,9 @@ def find(log: Log, held_out: Log, units: Units, fitted: Fitting, stop: Event) ->
             _learn(data, ranges, found, optimiser, start, end, steps, key)
         )
         fitted(end, steps)
-    psi = found[: len(psi)]
+    psi, price = jnp.split(found, [len(psi)])
     level = jnp.mean(_network(psi, ranges.zero, data.starts[: int(data.starts_size)]))
-    potential = Potential(psi, ranges.zero, unit, level, jnp.ones(()))
+    potential = Potential(psi, ranges.zero, unit, level, ranges.price + unit * price, jnp.ones(()))
     return potential._replace(left=jnp.float32(_left(potential, held_out, units)))
 
 
