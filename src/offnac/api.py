@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -32,7 +31,7 @@ from offnac.suggestions import nearest
 from offnac.training.progress import Report, silent
 from offnac.training.protocol import Experiment
 from offnac.training.seed_folder import SeedFolder
-from offnac.training.stream import share_seeds, train_seeds
+from offnac.training.stream import train_seeds
 from offnac.transition import Spec
 from offnac.workers import train_in_processes
 
@@ -142,18 +141,21 @@ def _train(
     if processes > 1 and not is_native(task) and found_anywhere(request["environment"]):
         groups = [group.tolist() for group in np.array_split(seeds, processes)]
         return train_in_processes(out, groups, report, stop)
-    common: dict[str, Any] = {
-        "test_episodes": request["test_episodes"],
-        "report": report,
-        "stop": stop,
-        "provenance": {"request": request},
-    }
     if processes > 1 and is_native(task) and _is_long(task, experiment, seeds, out):
         # Large batches are split among as many threads as there are, and rounded accordingly.
         threads = 1 if experiment.protocol.replay is None else None
-        ours = partial(share_seeds, task, experiment, seeds, out, processes=processes, **common)
-        return train_in_processes(out, [seeds] * (processes - 1), report, stop, threads, here=ours)
-    return train_seeds(task, experiment, seeds, out, workers=workers, **common)
+        return train_in_processes(out, [seeds] * processes, report, stop, threads)
+    return train_seeds(
+        task,
+        experiment,
+        seeds,
+        out,
+        test_episodes=request["test_episodes"],
+        workers=workers,
+        report=report,
+        stop=stop,
+        provenance={"request": request},
+    )
 
 
 def _is_long(task: Environment, experiment: Experiment, seeds: list[int], out: Path) -> bool:

@@ -7,7 +7,6 @@ the steps of small programs that run at the same time wait for each other.
 import os
 import signal
 import sys
-from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 from threading import Event
@@ -20,16 +19,10 @@ from offnac.training.seed_folder import SeedFolder
 
 
 def train_in_processes(
-    out: Path,
-    groups: list[list[int]],
-    report: Report,
-    stop: Event,
-    threads: int | None = None,
-    here: Callable[[], None] | None = None,
+    out: Path, groups: list[list[int]], report: Report, stop: Event, threads: int | None = None
 ) -> list[dict[str, Any]]:
     """A process for each group. JAX-native ones may share seeds: each is trained by one process. ``threads``
-    is the size of XLA's pool in each, where that changes no result. ``here`` is the part of this process,
-    which has JAX at hand and need not wait the seconds that another takes to begin."""
+    is the size of XLA's pool in each, where that changes no result."""
     pipes = Pipes()
     environment = {**({} if threads is None else {"NPROC": str(threads)}), **os.environ}
 
@@ -55,10 +48,8 @@ def train_in_processes(
         if process.returncode != 0:
             raise RuntimeError(f"training the seeds {group} failed:\n{complaint}")
 
-    with ThreadPoolExecutor(max_workers=len(groups) + 1) as pool:
+    with ThreadPoolExecutor(max_workers=len(groups)) as pool:
         pending = {pool.submit(one, group) for group in groups}
-        if here is not None:
-            pending.add(pool.submit(here))
         try:
             while pending:
                 done, pending = wait(pending, timeout=0.1, return_when=FIRST_EXCEPTION)
