@@ -63,7 +63,7 @@ def main() -> None:
     cores = sorted(os.sched_getaffinity(0))[:2]
     about = (
         "Training steps per second of 16 seeds of CartPole, on one core and on two; in the time are files, "
-        "tests and the start of the second process."
+        "tests and the start of the processes that two cores work in."
     )
     results = Results("cores", "Two cores", about, given)
     for algorithm in ("nac", "offnac"):
