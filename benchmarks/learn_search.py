@@ -105,7 +105,7 @@ class Prepared:
 
     def experiment(self, change: dict[str, Any], algorithm: str) -> LogExperiment:
         row = changed(row_for(len(self.log), self.potential.shaped), change, self.log.spec)
-        prices = [float(price) for price in self.potential.price]
+        prices = self.potential.price.tolist()
         return from_log(algorithm, self.log.spec, self.units.reward, prices=prices, row=row)
 
     def source(self, experiment: LogExperiment) -> Source:

@@ -388,7 +388,7 @@ def margins(lines: list[dict[str, Any]]) -> list[str]:
     return [
         "What an action costs is less than the noise of the critic, so noise decided. With a `margin` the actor adds a part of the",
         "range of what actions cost to δ of the one that costs least (here: to do nothing), and another must seem better by that",
-        "much. Policies then come to rest. Those that do no longer lose by learning for longer in smaller steps, up to a point:",
+        "much. Policies then come to rest, and gain by learning for longer in smaller steps, up to a point:",
         "",
         "| margin | steps in KL | iterations | runs | last: mean, worst | best of 5 or 6 on the way: mean |",
         "|---|---|---|---|---|---|",

@@ -92,7 +92,7 @@ def learn(
     potential, found = None, _found_before(out, all_seeds)
     if found is None and algorithm != "bc":
         potential = find(seen, held_out, log_units, partial(fitted, "what shapes rewards"), stop)
-        found = {"shaped": potential.shaped, "prices": [float(price) for price in potential.price]}
+        found = {"shaped": potential.shaped, "prices": potential.price.tolist()}
     found = found or {"shaped": False, "prices": []}
     row = changed(row_for(len(log), found["shaped"]), changes or {}, log.spec)
     experiment = from_log(
