@@ -110,9 +110,9 @@ class Prepared:
 
     def source(self, experiment: LogExperiment) -> Source:
         """What it draws from: the same for all that look as far ahead with the same model."""
-        drawing, horizon = experiment.drawing, 1.0 / (1.0 - float(experiment.algorithm.gamma))
-        model = (jax.tree.structure(drawing.model), *jax.tree.leaves(drawing.model))
-        key = (horizon, drawing.imagined > 0.0, model)
+        imagination, horizon = experiment.drawing.imagination, 1.0 / (1.0 - float(experiment.algorithm.gamma))
+        model = (jax.tree.structure(imagination.model), *jax.tree.leaves(imagination.model))
+        key = (horizon, imagination.share > 0.0, model)
         if key not in self.sources:
             data, held = load(self.seen, self.units, horizon), hold_out(self.held, self.units, horizon)
             self.sources[key], _ = prepare(

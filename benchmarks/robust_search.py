@@ -215,7 +215,7 @@ def blindly(environment: Any, experiments: Any, seeds: list[int], arguments: Any
             def episode(learner: Any, number: Any) -> Any:
                 memory = Memory(rows, ends[number], starts, jnp.int32(STARTS))
                 key_ = jax.random.fold_in(key, number)
-                learner, ess = learn_from(memory, algorithm, protocol, learner, number, key_)
+                learner, _, ess = learn_from(memory, None, algorithm, protocol, learner, number, key_)
                 return learner, (learner.learned, ess)
 
             learner = algorithm.init(key, environment.spec)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from offnac import environments, presets
-from offnac.environments import HostEnvironment
+from offnac.environments import HostEnvironment, is_native
 from offnac.environments.environment import Environment
 from offnac.errors import UserError
 from offnac.training.protocol import Experiment
@@ -33,6 +33,12 @@ def prepare(request: dict[str, Any]) -> tuple[Environment | HostEnvironment, Exp
             "--critic-power and --actor-power, or choose --preset theory"
         )
     task = environments.make(request["environment"], request["max_steps"])
-    return task, presets.experiment(
+    experiment = presets.experiment(
         request["preset"], request["algorithm"], task.spec, powers=powers, **changes
     )
+    if experiment.protocol.imagination is not None and is_native(task):
+        raise UserError(
+            f"the setting imagined is for tasks that Gymnasium steps, but {request['environment']} is "
+            "stepped inside the compiled program, where no model can be fitted halfway; leave it out"
+        )
+    return task, experiment

@@ -40,7 +40,7 @@ def experiment(
     spec: Spec,
     *,
     lam: float = 0.0,
-    gamma: float = 0.99,
+    gamma: float | None = None,
     episodes: int | None = None,
     actor_rate: float | None = None,
     value_rate: float | None = None,
@@ -59,7 +59,7 @@ def experiment(
     _require_known("algorithm", algorithm, ALGORITHMS)
     if not 0.0 <= lam <= 1.0:
         raise UserError(f"λ must lie in [0, 1], but it is {lam}; choose --lam between 0 and 1")
-    if not 0.0 < gamma < 1.0:
+    if gamma is not None and not 0.0 < gamma < 1.0:
         raise UserError(
             f"γ must lie in (0, 1), but it is {gamma}; choose --gamma between 0 and 1, both excluded"
         )
@@ -96,6 +96,7 @@ def experiment(
         off_policy, natural = is_off_policy(algorithm), is_natural(algorithm)
         built = robust.robust(off_policy, natural, replace(robust_row, **given), spec, lam, gamma, episodes)
     else:
+        gamma = robust.GAMMA if gamma is None else gamma
         row = replace(_row(preset, algorithm, spec.name, lam), **given)
         if preset == "theory":
             built = theory(algorithm, row, spec, lam, gamma, episodes, powers)

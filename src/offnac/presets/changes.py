@@ -12,11 +12,11 @@ from offnac.transition import Spec
 
 T = TypeVar("T")
 
-NONE_OF_THEM = ("ratio_rows",)
+NONE_OF_THEM = ("model", "ratio_rows")
 """Counts that may be 0."""
 SHARES = ("anew", "average", "imagined", "memory", "model_share", "share", "target_rate", "telling")
-VECTORS = ("mean", "scale")
-"""A number for each of the observation's."""
+VECTORS = {"mean": "observed", "scale": "observed", "favour": "chosen from"}
+"""Settings with a number for each that is observed, or for each action."""
 
 
 def changed(row: T, given: Mapping[str, Any], spec: Spec) -> T:
@@ -35,8 +35,9 @@ def changed(row: T, given: Mapping[str, Any], spec: Spec) -> T:
     unchanged: Any = row
     result: Any = replace(unchanged, **values)
     _require_whole_pieces(result)
-    for name in VECTORS:
-        _require_one_each(name, values.get(name), spec)
+    for name, what in VECTORS.items():
+        count = spec.actions if name == "favour" else spec.observation_size
+        _require_one_each(name, values.get(name), spec, count, what)
     changed_row: T = result
     return changed_row
 
@@ -50,11 +51,13 @@ def _require_whole_pieces(row: Any) -> None:
         raise UserError("the settings mean and scale go together, but only one of them is given; give both")
 
 
-def _require_one_each(name: str, numbers: tuple[float, ...] | None, spec: Spec) -> None:
-    if numbers is not None and spec.name and len(numbers) != spec.observation_size:
+def _require_one_each(
+    name: str, numbers: tuple[float, ...] | None, spec: Spec, count: int, what: str
+) -> None:
+    if numbers is not None and spec.name and len(numbers) != count:
         raise UserError(
-            f"the setting {name} should have a number for each of the {spec.observation_size} that are "
-            f"observed, but it has {len(numbers)}"
+            f"the setting {name} should have a number for each of the {count} that are {what}, "
+            f"but it has {len(numbers)}"
         )
 
 

@@ -14,6 +14,7 @@ from offnac.policy import SoftmaxPolicy
 from offnac.ratios import Fourier, LeastSquares, One, Ratios
 from offnac.schedules import Constant, RobbinsMonro
 from offnac.steps import ActorStep, Free, TrustRegion
+from offnac.training.from_log.imagination import Imagination
 from offnac.training.from_log.model import Model
 from offnac.training.from_log.program import Drawing, LogExperiment
 from offnac.transition import Spec
@@ -115,6 +116,12 @@ def size(spec: Spec) -> float:
     return min(4.0, max(1.0, (spec.observation_size * spec.actions) ** 2 / 350.0))
 
 
+def widths(spec: Spec, width: int) -> tuple[int, int]:
+    """Of a model's networks; 0: by the task's size."""
+    width = width or 128 * round(size(spec) ** 0.5)
+    return width, width
+
+
 def iterations_for(spec: Spec, row: LogRow) -> int:
     """Steps are of one size in KL divergence, so a policy with more to decide has further to go."""
     return round(240 * size(spec)) if row.iterations is None else row.iterations
@@ -170,11 +177,10 @@ def from_log(
         # The vanilla direction is shorter than x by about the eigenvalues of F.
         rate = row.actor_rate / reward if natural else 10.0 * row.actor_rate / reward
         step = TrustRegion(rate=Constant(rate), kl=RobbinsMonro(row.kl, 1.0, row.kl_horizon * iterations))
-    width = row.model or 128 * round(size(spec) ** 0.5)
     model = Model(
         spec.actions,
         row.model_members,
-        (width, width),
+        widths(spec, row.model),
         row.model_batch,
         share=row.model_share,
         decay=row.model_decay,
@@ -193,6 +199,12 @@ def from_log(
             gamma=gamma,
             favour=favour(row.margin, prices) if algorithm != "bc" else None,
         ),
-        Drawing(model, row.batch, row.ratio_rows, share, row.held_out_rows, imagined, row.depth, row.anew),
+        Drawing(
+            Imagination(model, imagined, row.depth, row.anew),
+            row.batch,
+            row.ratio_rows,
+            share,
+            row.held_out_rows,
+        ),
         iterations,
     )

@@ -17,13 +17,17 @@ from offnac.errors import UserError
 from offnac.networks import MLP
 from offnac.optimisers import Adam
 from offnac.policy import SoftmaxPolicy
+from offnac.presets.from_log import widths
 from offnac.ratios import Fourier, LeastSquares, One, Ratios
 from offnac.schedules import Constant, RobbinsMonro, Schedule
 from offnac.steps import ActorStep, Averaged, TrustRegion
+from offnac.training.from_log.imagination import Imagination
+from offnac.training.from_log.model import Model
 from offnac.training.protocol import Experiment, Protocol
 from offnac.training.replay import Replay
 from offnac.transition import Spec
 
+GAMMA = 0.99
 SEGMENT = 16
 """Consecutive rows that a trace runs through."""
 TRACED = 8 * SEGMENT
@@ -76,6 +80,28 @@ class RobustRow:
     scale: tuple[float, ...] | None = None
     episodes: int | None = None
     """Training episodes, where fewer than the paper's are enough."""
+    gamma: float | None = None
+    """γ where nobody asks for another one; None: 0.99."""
+    unit: float | None = None
+    """Of V, about a hundredth of what returns may be; None: 1."""
+    favour: tuple[float, ...] | None = None
+    """What the actor adds to δ for each action: where the noise is larger than what actions cost, the
+    one that costs least is taken."""
+    imagined: float = 0.0
+    """Off-policy, on a task of Gymnasium's: the part of the rows that is imagined, steps of π in a model that
+    is fitted to what was recorded during ``warm_up``; 0 for no model."""
+    depth: float = 400.0
+    """Steps in the mean before a walk of π in the model begins again."""
+    anew: float = 0.3
+    """The part of the walks that begin where episodes begin."""
+    model: int = 0
+    """The width of its networks; 0: by the task's size."""
+    model_members: int = 2
+    model_batch: int = 1024
+    model_share: float = 0.1
+    """The part of the rows of its fit that is drawn from all kinds of rows alike."""
+    model_decay: float = 0.01
+    model_passes: float = 16.0
 
 
 _CARTPOLE = RobustRow(mean=(0.0, 0.0, 0.0, 0.0), scale=(2.4, 2.0, 0.2, 2.0))
@@ -120,7 +146,28 @@ OFF_POLICY = {
     "CartPole-v1": replace(_CARTPOLE, actor_rate=0.01, vanilla=300.0, value_rate=5e-3),
     "Acrobot-v1": replace(_ACROBOT, actor=(32,), damping=1.0, value_rate=1e-3, updates=4, ratio_ridge=1e-3),
     "MountainCar-v0": replace(_MOUNTAIN_CAR, capacity=1 << 21, updates=10, episodes=200),
-    "LunarLander-v3": replace(_LUNAR_LANDER, caution=0.1, kl=3e-4, capacity=1 << 17, updates=2, episodes=600),
+    "LunarLander-v3": RobustRow(
+        actor=(32,),
+        bias=True,
+        value=(128, 128),
+        caution=0.025,
+        actor_rate=300.0,
+        kl=5e-4,
+        kl_horizon=280.0,
+        average=0.98,
+        value_rate=1e-3,
+        memory=0.9,
+        damping=300.0,
+        capacity=1 << 17,
+        updates=4,
+        warm_up=800,
+        mean=(0.0, 1.0, 0.0, -0.7, 0.0, 0.0, 0.0, 0.0),
+        scale=(0.3, 0.45, 0.65, 0.5, 0.5, 0.4, 0.12, 0.12),
+        gamma=0.998,
+        unit=16.0,
+        favour=(0.15, 0.0, 0.0, 0.0),
+        imagined=0.9,
+    ),
 }
 NAC = {"LunarLander-v3": replace(ON_POLICY["LunarLander-v3"], actor_rate=30.0, damping=300.0)}
 OFFNAC = {
@@ -142,9 +189,6 @@ OFFNAC = {
         warm_up=370,
         ratio_ridge=0.1,
     ),
-    "LunarLander-v3": replace(
-        OFF_POLICY["LunarLander-v3"], actor_rate=30.0, damping=300.0, memory=0.9, kl=1e-4, average=0.99
-    ),
 }
 """Where x wants something else than the vanilla direction."""
 
@@ -161,9 +205,36 @@ def row(task: str, algorithm: str) -> RobustRow:
     return rows[algorithm].get(task, RobustRow())
 
 
+def _imagination(off_policy: bool, row: RobustRow, spec: Spec, lam: float) -> Imagination | None:
+    if not row.imagined:
+        return None
+    if not off_policy or lam > 0:
+        raise UserError(
+            f"the setting imagined is {row.imagined:g}, but a model is for off-policy algorithms without "
+            "traces; leave it out, or choose offac or offnac and no --lam"
+        )
+    model = Model(
+        spec.actions,
+        row.model_members,
+        widths(spec, row.model),
+        row.model_batch,
+        share=row.model_share,
+        decay=row.model_decay,
+        passes=row.model_passes,
+    )
+    return Imagination(model, row.imagined, row.depth, row.anew)
+
+
 def robust(
-    off_policy: bool, natural: bool, row: RobustRow, spec: Spec, lam: float, gamma: float, episodes: int
+    off_policy: bool,
+    natural: bool,
+    row: RobustRow,
+    spec: Spec,
+    lam: float,
+    gamma: float | None,
+    episodes: int,
 ) -> Experiment:
+    gamma = gamma or row.gamma or GAMMA
     policy = SoftmaxPolicy(
         MLP(
             spec.observation_size,
@@ -175,7 +246,7 @@ def robust(
         )
     )
     value = MLP(spec.observation_size, row.value, 1, activation=row.activation)
-    td = TD(value, Adam(Constant(row.value_rate)), target_rate=row.target_rate, bounded=True)
+    td = TD(value, Adam(Constant(row.value_rate)), target_rate=row.target_rate, bounded=True, unit=row.unit)
     critic: Critic = td
     if lam > 0:
         critic = TDLambda(td, lam, clip=True)
@@ -209,6 +280,7 @@ def robust(
             step=step,
             gamma=gamma,
             entropy=row.entropy,
+            favour=row.favour,
         ),
         Protocol(
             off_policy=off_policy,
@@ -225,6 +297,7 @@ def robust(
             ),
             mean=row.mean,
             scale=row.scale,
+            imagination=_imagination(off_policy, row, spec, lam),
         ),
         episodes,
     )

@@ -22,11 +22,14 @@ from numpy.typing import NDArray
 from offnac.environments import HostEnvironment
 from offnac.training import checkpoint, programs
 from offnac.training.follow import BLOCK, Row, follow, stacked
+from offnac.training.from_log.imagination import Imagined
+from offnac.training.from_log.units import Units
 from offnac.training.host_memory import HostMemory
 from offnac.training.programs import Chance, Phase, Rows
 from offnac.training.progress import Report, Stopped, Update
 from offnac.training.protocol import Experiment, Run, one_of, start
 from offnac.training.seed_folder import SeedFolder
+from offnac.training.study import study
 from offnac.transition import Played, Transition
 
 SAVE_SECONDS = 5.0
@@ -71,9 +74,12 @@ def _train_group(
     stop: Event,
     provenance: dict[str, Any],
 ) -> None:
-    group = _Group(environment, experiment, folders, report)
+    group = _Group(environment, experiment, folders, report, stop)
     try:
-        group.train(stop)
+        group.train()
+    except Stopped:
+        group.save()
+        raise
     finally:
         group.close()
     for index, folder in enumerate(folders):
@@ -90,8 +96,9 @@ class _Group:
         experiment: Experiment,
         folders: list[SeedFolder],
         report: Report,
+        stop: Event,
     ) -> None:
-        self.experiment, self.folders, self.report = experiment, folders, report
+        self.experiment, self.folders, self.report, self.stop = experiment, folders, report, stop
         self.spec, count = environment.spec, WIDTH
         # On the device once: numbers of the host's would be carried there anew by every call.
         self.algorithm, self.protocol = jax.device_put((experiment.algorithm, experiment.protocol))
@@ -103,7 +110,7 @@ class _Group:
             runs.append(run)
             self.records.append(records)
         # Memories are large and seeds end their episodes at different times: each stays on its own.
-        slim = [run._replace(memory=None) for run in runs]
+        slim = [run._replace(memory=None, imagined=None) for run in runs]
         slim += slim[-1:] * (WIDTH - len(slim))
         self.run: Run = jax.tree.map(lambda *leaves: jnp.stack(leaves), *slim)
         # A copy: programs update learners in place.
@@ -124,12 +131,14 @@ class _Group:
         self.save_seconds = SAVE_SECONDS if experiment.protocol.replay is None else SAVE_SECONDS_WITH_MEMORY
         self.ahead: list[tuple[int, Chance] | None] = [None] * count
         self.noise = np.zeros((count, BLOCK, self.spec.actions), self.learner.theta.dtype)
+        self.imagined: list[Imagined | None] = [run.imagined for run in runs]
+        self.booked = list(self.imagined)
         self.memories: list[HostMemory] = []
         self.rows: list[list[Row]] = [[] for _ in folders]
         if experiment.protocol.replay is not None:
             self.memories = [HostMemory(experiment.protocol.replay, run.memory) for run in runs]
 
-    def train(self, stop: Event) -> None:
+    def train(self) -> None:
         for seed in range(len(self.folders)):
             self._begin_episode(seed)
             if self.episode[seed] > 0:
@@ -137,11 +146,10 @@ class _Group:
         saved = time.perf_counter()
         while np.any(self.phase != Phase.FINISHED):
             ended = self._tick()
-            if ended and (stop.is_set() or time.perf_counter() - saved > self.save_seconds):
+            if ended and time.perf_counter() - saved > self.save_seconds:
                 self.save()
                 saved = time.perf_counter()
-            if stop.is_set():
-                self.save()
+            if self.stop.is_set():
                 raise Stopped
         self.save()
 
@@ -153,7 +161,9 @@ class _Group:
     def between_episodes(self, seed: int) -> Run:
         """A seed's run as it was after its last whole episode."""
         run: Run = one_of(self.run, seed)
-        return run._replace(memory=self.memories[seed].between_episodes()) if self.memories else run
+        if not self.memories:
+            return run
+        return run._replace(memory=self.memories[seed].between_episodes(), imagined=self.booked[seed])
 
     def close(self) -> None:
         for simulator in self.simulators:
@@ -307,15 +317,41 @@ class _Group:
         """Keep the episode just played, and take the updates that follow it."""
         self.memories[seed].keep(self.rows[seed])
         self.rows[seed] = []
-        self.learner, self.ess[seed] = programs.learn_memory(
+        self._study(seed)
+        self.learner, self.imagined[seed], self.ess[seed] = programs.learn_memory(
             self.algorithm,
             self.protocol,
             self.learner,
             seed,
             self.memories[seed].now(),
+            self.imagined[seed],
             self.run.key,
             int(self.episode[seed]),
         )
+
+    def _study(self, seed: int) -> None:
+        """Once learning begins, a model is made of what has been recorded until then."""
+        protocol, imagined = self.experiment.protocol, self.imagined[seed]
+        if protocol.imagination is None or protocol.replay is None or imagined is None:
+            return
+        if self.episode[seed] != protocol.replay.warm_up:
+            return
+        size = self.spec.observation_size
+        units = Units(
+            np.zeros(size, np.float32) if self.mean is None else self.mean,
+            np.ones(size, np.float32) if self.scale is None else self.scale,
+            1.0,
+        )
+        foresight = study(
+            self.memories[seed].now(),
+            units,
+            protocol.imagination,
+            self.spec,
+            float(self.experiment.algorithm.gamma),
+            lambda done, of: None,
+            self.stop,
+        )
+        self.imagined[seed] = imagined._replace(foresight=foresight)
 
     def _played(self, seed: int) -> Any:
         """The phase that the seed is at the end of."""
@@ -343,6 +379,7 @@ class _Group:
         self.episode[seed] += 1
         if self.memories:
             self.memories[seed].book()
+            self.booked[seed] = self.imagined[seed]
         self._tell(seed)
         self._begin_episode(seed)
 

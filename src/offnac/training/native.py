@@ -153,13 +153,13 @@ def replayed_episode(
         behaviour = Acting(algorithm.policy, run.learner.theta)
     record = _record_episode if together is None else partial(_record_together, together=together)
     memory, trained = record(environment, replay, behaviour, memory, train_key)
-    learner, effective_sample_size = learn_from(
-        memory, algorithm, protocol, run.learner, run.episode, learn_key
+    learner, imagined, effective_sample_size = learn_from(
+        memory, run.imagined, algorithm, protocol, run.learner, run.episode, learn_key
     )
     train = evaluation = played(trained)
     if protocol.off_policy:
         evaluation = finish(environment, Acting(algorithm.policy, learner.learned), evaluation_key)
-    run = run._replace(memory=memory)
+    run = run._replace(memory=memory, imagined=imagined)
     return finish_episode(protocol, run, learner, train, evaluation, effective_sample_size)
 
 

@@ -12,6 +12,7 @@ from offnac.actor_critic import ActorCritic, State
 from offnac.behaviour import Acting, Uniform
 from offnac.policy import SoftmaxPolicy
 from offnac.schedules import Clock
+from offnac.training.from_log.imagination import Imagined
 from offnac.training.learn import learn_from
 from offnac.training.protocol import Protocol, Record, Run, finish_episode, one_of
 from offnac.training.replay import Memory
@@ -156,13 +157,16 @@ def learn_memory(
     learner: State,
     seed: int,
     memory: Memory,
+    imagined: Imagined | None,
     key: PRNGKeyArray,
     episode: int,
-) -> tuple[State, Float[Array, ""]]:
+) -> tuple[State, Imagined | None, Float[Array, ""]]:
     """The updates of one seed from its memory."""
     key = jax.random.fold_in(jax.random.fold_in(key[seed], episode), len(Phase))
-    one, ess = learn_from(memory, algorithm, protocol, one_of(learner, seed), jnp.asarray(episode), key)
-    return put(learner, seed, one), ess
+    one, imagined, ess = learn_from(
+        memory, imagined, algorithm, protocol, one_of(learner, seed), jnp.asarray(episode), key
+    )
+    return put(learner, seed, one), imagined, ess
 
 
 @partial(jax.jit, donate_argnames="run")

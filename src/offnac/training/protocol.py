@@ -13,6 +13,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from offnac.actor_critic import ActorCritic, State
 from offnac.networks import Parameters
 from offnac.settings import settings, static
+from offnac.training.from_log.imagination import Imagination, Imagined
 from offnac.training.replay import Memory, Replay
 from offnac.training.shaping import Shaping
 from offnac.transition import Played, Spec, Transition
@@ -36,6 +37,8 @@ class Protocol:
     """Observations are learned from as (s − mean)/scale."""
 
     shaping: Shaping | None = None
+    imagination: Imagination | None = None
+    """Learn from rows of π's walks in a model too, which is fitted to what is kept when learning begins."""
 
     def as_learned(self, batch: Transition) -> Transition:
         """What the learner is shown: shaped rewards where there are any; as the task's end never a time
@@ -68,6 +71,8 @@ class Run(NamedTuple):
     best_episode: Int[Array, ""]
     memory: Memory | None
     """The transitions kept for replay."""
+    imagined: Imagined | None
+    """The model that was made of them, and where π has come to in it."""
 
 
 @jax.jit
@@ -117,7 +122,14 @@ def start(algorithm: ActorCritic, protocol: Protocol, spec: Spec, key: PRNGKeyAr
         best_theta=learner.learned,
         best_episode=jnp.int32(-1),
         memory=None if protocol.replay is None else protocol.replay.empty(spec),
+        imagined=nothing_imagined(protocol, spec),
     )
+
+
+def nothing_imagined(protocol: Protocol, spec: Spec) -> Imagined | None:
+    if protocol.imagination is None or protocol.replay is None:
+        return None
+    return protocol.imagination.empty(spec, protocol.replay.batch)
 
 
 def finish_episode(
@@ -142,6 +154,7 @@ def finish_episode(
         best_theta=jax.tree.map(partial(jnp.where, better), learner.learned, run.best_theta),
         best_episode=jnp.where(better, run.episode, run.best_episode),
         memory=run.memory,
+        imagined=run.imagined,
     )
     record = Record(
         train_return=train.total,

@@ -133,7 +133,7 @@ class Replay:
         begins = jnp.arange(rows) % self.segment == 0
         return batch._replace(step=jnp.where(begins, 0, batch.step))
 
-    def initial(self, memory: Memory, key: PRNGKeyArray) -> Float[Array, "m d"]:
+    def initial(self, memory: Memory, count: int, key: PRNGKeyArray) -> Float[Array, "count d"]:
         """Draw from the starts kept: s₀ ~ d₀."""
-        index = jax.random.randint(key, (STARTS,), 0, jnp.minimum(memory.episodes, STARTS))
+        index = jax.random.randint(key, (count,), 0, jnp.minimum(memory.episodes, STARTS))
         return memory.starts[index]

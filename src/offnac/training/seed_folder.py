@@ -51,8 +51,8 @@ class SeedFolder:
         if checkpoint.holds(path, template):
             return checkpoint.load(path, template)
         # Trained, but stopped before its test: nothing more is learned, and the memory was left out.
-        run, records = checkpoint.load(path, template._replace(memory=None))
-        return run._replace(memory=template.memory), records
+        run, records = checkpoint.load(path, template._replace(memory=None, imagined=None))
+        return run._replace(memory=template.memory, imagined=template.imagined), records
 
     def save(self, run: Run, records: Columns) -> None:
         checkpoint.save(self.path / "checkpoint.safetensors", run, records)
@@ -71,7 +71,7 @@ class SeedFolder:
         stop: Event,
     ) -> dict[str, Any]:
         """Test the best checkpoint and the final policy, and write both with the result."""
-        self.save(run._replace(memory=None), records)  # nothing more is learned from it
+        self.save(run._replace(memory=None, imagined=None), records)  # nothing more is learned from them
         tests = {}
         for name, theta in (("best", run.best_theta), ("final", run.learner.learned)):
             policy = self._policy(experiment, environment.spec, theta, provenance | {"checkpoint": name})

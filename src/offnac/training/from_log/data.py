@@ -49,7 +49,11 @@ class LogData(NamedTuple):
 
     def initial(self, key: PRNGKeyArray) -> Float[Array, "m d"]:
         """Draws of s₀ ~ d₀."""
-        return self.starts[jax.random.randint(key, (STARTS,), 0, self.starts_size)]
+        return self.first(STARTS, key)
+
+    def first(self, count: int, key: PRNGKeyArray) -> Float[Array, "count d"]:
+        """So many of them."""
+        return self.starts[jax.random.randint(key, (count,), 0, self.starts_size)]
 
 
 def load(log: Log, units: Units, horizon: float) -> LogData:

@@ -22,7 +22,7 @@ from offnac.schedules import Clock, Constant, RobbinsMonro
 from offnac.settings import settings, static
 from offnac.training.from_log import flags
 from offnac.training.from_log.data import LogData
-from offnac.training.from_log.ranges import Ranges, of_all_kinds, seen, straight
+from offnac.training.from_log.ranges import Ranges, no_ranges, of_all_kinds, seen, straight
 from offnac.training.progress import Fitting
 from offnac.training.threads import over_threads
 from offnac.transition import Transition
@@ -240,6 +240,13 @@ def fit(model: Model, data: LogData, ranges: Ranges, modelled: Fitting, stop: Ev
     more(0, begun[0], 0, 0)  # compiles once what every thread would compile for itself
     members = over_threads(member, range(model.members), model.members, stop)
     return ModelState(jax.tree.map(lambda *leaves: jnp.stack(leaves), *members), ranges)
+
+
+def blank(model: Model, size: int) -> ModelState:
+    """Room for a model of so many numbers."""
+    first = model.first(size, jax.random.key(SEED))
+    members = jax.tree.map(lambda leaf: jnp.zeros((model.members, *leaf.shape), leaf.dtype), first)
+    return ModelState(members, no_ranges(size, model.actions))
 
 
 @partial(jax.jit, static_argnames="size")

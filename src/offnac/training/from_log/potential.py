@@ -76,6 +76,10 @@ class Potential(NamedTuple):
         progress = self(rows.next_observation) - self(rows.observation)
         return rows._replace(reward=rows.reward - rows.continues * progress)
 
+    def as_learned(self, rows: Transition, gamma: float) -> Transition:
+        """Recorded rows, as they are learned from."""
+        return self.discounted(self.taken_out(rows), gamma)
+
     def discounted(self, rows: Transition, gamma: float) -> Transition:
         """Such rows, as they are learned from: where γ < 1, f(s′) counts less than f(s), and not at all where
         the task ends."""
@@ -94,11 +98,16 @@ def _network(
     return evaluate(_mlp(zero.size), psi, seen(zero, observation))[:, 0]
 
 
+def blank(size: int, actions: int) -> Potential:
+    """No potential at all."""
+    psi, one, nothing = jnp.zeros(network_size(_mlp(size))), jnp.ones(()), jnp.zeros(())
+    return Potential(psi, jnp.zeros(size), one, nothing, jnp.zeros(actions), one)
+
+
 def find(log: Log, held_out: Log, units: Units, fitted: Fitting, stop: Event) -> Potential:
     """The potential of a log; 0 where rewards before the end differ by the action alone."""
     if not _differ(log):
-        psi, zero = jnp.zeros(network_size(_mlp(len(units.mean)))), jnp.asarray(-units.mean / units.scale)
-        return Potential(psi, zero, jnp.ones(()), jnp.zeros(()), jnp.zeros(log.spec.actions), jnp.ones(()))
+        return blank(len(units.mean), log.spec.actions)._replace(zero=jnp.asarray(-units.mean / units.scale))
     data = load(log.keep(np.arange(len(log)) < ROWS), units, HORIZON)
     ranges = ranges_of(data, units, log.spec.actions, line=False)
     data = of_all_kinds(data, ranges)

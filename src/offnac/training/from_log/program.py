@@ -1,6 +1,5 @@
 """The compiled program: many iterations over minibatches of a log, with a candidate kept now and then."""
 
-import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,12 +10,9 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from offnac.actor_critic import ActorCritic, State
 from offnac.networks import Parameters
-from offnac.policy import SoftmaxPolicy
 from offnac.settings import settings, static
-from offnac.training.from_log import imagine
 from offnac.training.from_log.data import LogData
-from offnac.training.from_log.model import Model, ModelState
-from offnac.training.from_log.potential import Potential
+from offnac.training.from_log.imagination import IMAGINE, Foresight, Imagination, Walks
 from offnac.training.learn import update_over
 from offnac.transition import Spec, Transition
 
@@ -24,77 +20,59 @@ CANDIDATES = 40
 """Policies kept along the way, to choose from."""
 AVERAGED = 4
 """Of them in a row that are averaged to one."""
-IMAGINE = 0x1A61
-"""Sets the random numbers of what is imagined apart."""
-STEPS = 8
-"""That every walk in the model goes on in an iteration."""
 
 
 @settings
 class Drawing:
     """How much an iteration looks at."""
 
-    model: Model
-    """What carries π beyond recorded states."""
+    imagination: Imagination
     batch: int = static(default=5120)
     ratio_rows: int = static(default=1024)
     share: float = 0.25
     """The part of the rows that is drawn from the telling ones."""
     held_out_rows: int = static(default=1 << 14)
     """Rows drawn from the held-out episodes to judge by, the same ones for every candidate."""
-    imagined: float = static(default=0.5)
-    """The part of the rows that is imagined, steps of π in the model; 0 to learn from the log alone."""
-    depth: float = 24.0
-    """Steps in the mean before a walk of π in the model begins again."""
-    anew: float = 0.0
-    """The part of the walks that begin where episodes begin; the others begin at recorded states."""
-
-    @property
-    def walks(self) -> int:
-        """Of each member of the model: as many as make the imagined rows of a batch."""
-        return -(-int(self.imagined * self.batch) // (STEPS * self.model.members))
-
-    def imagine(
-        self, source: "Source", policy: SoftmaxPolicy, gamma: float, run: "LogRun", key: PRNGKeyArray
-    ) -> tuple[Float[Array, "members walks d"], Transition | None]:
-        """What π meets next on its walks in the model, which began at recorded states."""
-        if source.model is None or source.potential is None:
-            return run.walks, None
-        start_key, model_key = jax.random.split(key)
-        shape = (STEPS + 1, self.model.members, self.walks)
-        begun = self.begin(source.log, math.prod(shape), start_key).reshape(*shape, -1)
-        walks = jnp.where(run.iteration == 0, begun[0], run.walks)
-        theta, chance = run.learner.theta, 1.0 / self.depth
-        walks, rows = imagine.rows(
-            self.model, source.model, policy, theta, walks, begun[1:], chance, model_key
-        )
-        return walks, source.potential.discounted(rows, gamma)
-
-    def begin(self, log: LogData, count: int, key: PRNGKeyArray) -> Float[Array, "count d"]:
-        """States that walks begin at."""
-        row_key, start_key, which_key = jax.random.split(key, 3)
-        recorded = log.draw(count, self.share, row_key).observation
-        first = log.starts[jax.random.randint(start_key, (count,), 0, log.starts_size)]
-        return jnp.where(jax.random.uniform(which_key, (count, 1)) < self.anew, first, recorded)
-
-    def draw(self, log: LogData, imagined: Transition | None, rows: int, key: PRNGKeyArray) -> Transition:
-        """Rows of the log and imagined ones, in their shares and in no order."""
-        if imagined is None:
-            return log.draw(rows, self.share, key)
-        log_key, some_key, order_key = jax.random.split(key, 3)
-        some = jax.random.permutation(some_key, len(imagined.action))[: int(self.imagined * rows)]
-        logged = log.draw(rows - len(some), self.share, log_key)
-        order = jax.random.permutation(order_key, rows)
-        return jax.tree.map(lambda one, other: jnp.concatenate([one, other[some]])[order], logged, imagined)
 
 
 class Source(NamedTuple):
     """What rows are drawn from."""
 
     log: LogData
-    model: ModelState | None = None
-    potential: Potential | None = None
-    """What has been taken out of the log's rewards, and of the model's."""
+    foresight: Foresight | None = None
+    """None to learn from the log alone."""
+
+    def imagine(
+        self, algorithm: ActorCritic, drawing: Drawing, run: "LogRun", key: PRNGKeyArray
+    ) -> tuple[Walks, Transition | None]:
+        """What π meets next on its walks."""
+        if self.foresight is None:
+            return run.walks, None
+
+        def recorded(count: int, key: PRNGKeyArray) -> Float[Array, "count d"]:
+            return self.log.draw(count, drawing.share, key).observation
+
+        return drawing.imagination.go_on(
+            self.foresight,
+            algorithm.policy,
+            run.learner.theta,
+            algorithm.gamma,
+            run.walks,
+            run.iteration == 0,
+            recorded,
+            self.log.first,
+            key,
+        )
+
+    def draw(self, drawing: Drawing, imagined: Transition | None, rows: int, key: PRNGKeyArray) -> Transition:
+        """Rows of the log, and of those imagined where there are any."""
+
+        def recorded(rows: int, key: PRNGKeyArray) -> Transition:
+            return self.log.draw(rows, drawing.share, key)
+
+        if imagined is None:
+            return recorded(rows, key)
+        return drawing.imagination.mixed(recorded, imagined, rows, key)
 
 
 @dataclass(frozen=True)
@@ -139,8 +117,7 @@ class LogRun(NamedTuple):
     iteration: Int[Array, ""]
     candidates: Candidate
     """One after each ``every`` iterations, the last after the last iteration."""
-    walks: Float[Array, "members walks d"]
-    """Where π has come to in the model."""
+    walks: Walks
 
 
 class LogRecord(NamedTuple):
@@ -160,7 +137,7 @@ def start(algorithm: ActorCritic, drawing: Drawing, spec: Spec, key: PRNGKeyArra
     learner = algorithm.init(init_key, spec)
     first = Candidate(learner.theta, learner.value.psi)
     room = jax.tree.map(lambda leaf: jnp.zeros((CANDIDATES, *leaf.shape), leaf.dtype), first)
-    walks = jnp.zeros((drawing.model.members, drawing.walks, spec.observation_size))
+    walks = drawing.imagination.no_walks(drawing.batch, spec.observation_size)
     return LogRun(run_key, learner, jnp.int32(0), room, walks)
 
 
@@ -168,9 +145,8 @@ def iteration(
     source: Source, algorithm: ActorCritic, drawing: Drawing, every: Int[Array, ""] | int, run: LogRun
 ) -> tuple[LogRun, LogRecord]:
     key, data = jax.random.fold_in(run.key, run.iteration), source.log
-    imagine_key = jax.random.fold_in(key, IMAGINE)
-    walks, imagined = drawing.imagine(source, algorithm.policy, algorithm.gamma, run, imagine_key)
-    draw = partial(drawing.draw, data, imagined)
+    walks, imagined = source.imagine(algorithm, drawing, run, jax.random.fold_in(key, IMAGINE))
+    draw = partial(source.draw, drawing, imagined)
     learner, effective_sample_size = update_over(
         draw, data.initial, algorithm, run.learner, drawing.batch, drawing.ratio_rows, key
     )

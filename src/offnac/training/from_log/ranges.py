@@ -45,6 +45,14 @@ class Ranges(NamedTuple):
     """The SD of the rewards around that, and mean and SD of those with which the task ends."""
 
 
+def no_ranges(size: int, actions: int) -> Ranges:
+    """Room for them."""
+    none, never = jnp.zeros(size), jnp.zeros(size, bool)
+    number = jnp.zeros(size, jnp.int32)
+    straight = jnp.zeros((actions, size + 1, size))
+    return Ranges(none, none, none, never, number, none, straight, jnp.zeros(actions), jnp.zeros(3))
+
+
 def ranges_of(data: LogData, units: Units, actions: int, line: bool = True) -> Ranges:
     """Of the rows that are there; without the ``line`` the straight part is nothing."""
     rows = jax.tree.map(lambda column: np.asarray(column[: int(data.size)]), data.rows)

@@ -17,6 +17,7 @@ from offnac.training.from_log import program
 from offnac.training.from_log.choose import choose
 from offnac.training.from_log.data import LogData, load
 from offnac.training.from_log.folder import LearnFolder
+from offnac.training.from_log.imagination import Foresight
 from offnac.training.from_log.judge import HeldOut, hold_out, judge
 from offnac.training.from_log.model import fit
 from offnac.training.from_log.potential import Potential, over_rows
@@ -113,14 +114,15 @@ def prepare(
     drawing, gamma = experiment.drawing, float(experiment.algorithm.gamma)
     if potential is None:
         return Source(data), held
-    ranges = ranges_of(data, units, drawing.model.actions)
+    ranges = ranges_of(data, units, drawing.imagination.model.actions)
     data, judged = (over_rows(one, potential.taken_out) for one in (data, held.data))
-    model = None
-    if drawing.imagined:
-        model = fit(drawing.model, data, of_rewards(ranges, data), modelled, stop)
+    foresight = None
+    if drawing.imagination.share:
+        model = fit(drawing.imagination.model, data, of_rewards(ranges, data), modelled, stop)
+        foresight = Foresight(model, potential)
     discounted = partial(potential.discounted, gamma=gamma)
     data, judged = (over_rows(one, discounted) for one in (data, judged))
-    return Source(data, model, potential), held._replace(data=judged, promised=potential(judged.starts))
+    return Source(data, foresight), held._replace(data=judged, promised=potential(judged.starts))
 
 
 def _learn_seed(task: _Task, seed: int) -> dict[str, Any]:
