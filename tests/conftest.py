@@ -1,6 +1,8 @@
+import gc
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 from offnac import compile_cache
 
@@ -26,6 +28,9 @@ from offnac.transition import Spec  # noqa: E402
 
 pytest_plugins = ["browser"]
 
+MOST_MAPS = 30_000
+"""Of the 65,530 that Linux grants by default."""
+
 
 @pytest.fixture(autouse=True)
 def optimised(request, monkeypatch) -> Iterator[None]:
@@ -37,6 +42,17 @@ def optimised(request, monkeypatch) -> Iterator[None]:
     jax.config.update(HASTE.lower(), False)
     yield
     jax.config.update(HASTE.lower(), True)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_programs() -> Iterator[None]:
+    """A process may map so many pieces of memory and no more, and every compiled program takes some: in one
+    process for all tests compiling would fail in the end."""
+    yield
+    maps = Path("/proc/self/maps")
+    if maps.exists() and maps.read_bytes().count(b"\n") > MOST_MAPS:
+        jax.clear_caches()
+        gc.collect()
 
 
 @pytest.fixture

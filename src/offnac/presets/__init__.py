@@ -86,7 +86,7 @@ def experiment(
             f"only the robust preset takes settings by name, but the preset is {preset}; "
             "choose --preset robust, or leave out --settings"
         )
-    robust_row = changed(robust.row(spec.name, algorithm), settings or {}, spec)
+    robust_row = changed(robust.row(spec.name, algorithm, lam), settings or {}, spec)
     if episodes is None:
         enough = robust_row.episodes if preset == "robust" else None
         episodes = _episodes(spec.name, is_off_policy(algorithm)) if enough is None else enough

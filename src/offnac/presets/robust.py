@@ -102,6 +102,8 @@ class RobustRow:
     """The part of the rows of its fit that is drawn from all kinds of rows alike."""
     model_decay: float = 0.01
     model_passes: float = 16.0
+    model_ends_by_flags: bool = True
+    """Whether it foresees ends by flags too, or by the other numbers alone."""
 
 
 _CARTPOLE = RobustRow(mean=(0.0, 0.0, 0.0, 0.0), scale=(2.4, 2.0, 0.2, 2.0))
@@ -167,8 +169,11 @@ OFF_POLICY = {
         unit=16.0,
         favour=(0.15, 0.0, 0.0, 0.0),
         imagined=0.9,
+        model_ends_by_flags=False,
     ),
 }
+WITH_TRACES = {"LunarLander-v3": replace(_LUNAR_LANDER, kl=3e-4, capacity=1 << 17, updates=2, episodes=600)}
+"""Off-policy with TD(λ), where a model is of no use: traces run along what was recorded."""
 NAC = {"LunarLander-v3": replace(ON_POLICY["LunarLander-v3"], actor_rate=30.0, damping=300.0)}
 OFFNAC = {
     "CartPole-v1": replace(OFF_POLICY["CartPole-v1"], value=(128, 128), damping=1.0),
@@ -193,7 +198,7 @@ OFFNAC = {
 """Where x wants something else than the vanilla direction."""
 
 
-def row(task: str, algorithm: str) -> RobustRow:
+def row(task: str, algorithm: str, lam: float = 0.0) -> RobustRow:
     """The choice for a task; one that the paper does not have gets CartPole's, with its observations
     as they are."""
     rows = {
@@ -202,6 +207,8 @@ def row(task: str, algorithm: str) -> RobustRow:
         "offac": OFF_POLICY,
         "offnac": OFF_POLICY | OFFNAC,
     }
+    if lam > 0 and algorithm in ("offac", "offnac") and task in WITH_TRACES:
+        return WITH_TRACES[task]
     return rows[algorithm].get(task, RobustRow())
 
 
@@ -221,6 +228,7 @@ def _imagination(off_policy: bool, row: RobustRow, spec: Spec, lam: float) -> Im
         share=row.model_share,
         decay=row.model_decay,
         passes=row.model_passes,
+        ends_by_flags=row.model_ends_by_flags,
     )
     return Imagination(model, row.imagined, row.depth, row.anew)
 

@@ -39,7 +39,7 @@ class InSimulator:
 
     @property
     def row(self) -> robust.RobustRow:
-        return robust.row(self.environment, self.algorithm)
+        return robust.row(self.environment, self.algorithm, self.options.get("lam") or 0.0)
 
     def run(
         self, settings: dict[str, Any], out: Path, first_seed: int, seeds: int, report: Share, stop: Event

@@ -1,5 +1,6 @@
 """The model of a log: a walk on a line whose ends, rewards and flag are known."""
 
+from dataclasses import replace
 from functools import partial
 from threading import Event
 
@@ -120,3 +121,23 @@ def test_who_leaves_what_the_log_holds_is_told_and_stays_near(known):
     assert (jnp.abs(place) <= 1.1 * (1 + 2 * BEYOND) + 1e-3).all()
     inside = jnp.stack([scaled(known, [0.2, -0.2])] * 2)
     assert not MODEL.predict(state, inside, jnp.zeros((2, 2), int), jax.random.key(5)).left.any()
+
+
+def test_ends_can_be_foreseen_without_regard_to_flags(known):
+    _, data, state = known
+    blind = replace(MODEL, ends_by_flags=False, least=50, most=50)
+    blind_state = fit(blind, data, state.ranges, lambda done, of: None, Event())
+    states = scaled(known, [-0.5, 0.9])
+    other = states.at[:, 1].set(jnp.where(states[:, 1] > 0, state.ranges.low[1], state.ranges.high[1]))
+    odds = [
+        [
+            model.ends(
+                model.networks(2), psi, found.ranges, model.known(found.ranges, shown, jnp.array([0, 1]))
+            )
+            for shown in (states, other)
+        ]
+        for model, found in ((MODEL, state), (blind, blind_state))
+        for psi in found.members()[:1]
+    ]
+    assert (odds[0][0] != odds[0][1]).all()
+    np.testing.assert_array_equal(*odds[1])

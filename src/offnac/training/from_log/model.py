@@ -88,6 +88,9 @@ class Model:
     """The part of the rows that is drawn from all kinds alike."""
     decay: float = 0.01
     """Of the networks for the change, towards none beside the straight part, in units of the rate."""
+    ends_by_flags: bool = static(default=True)
+    """Whether ends are foreseen by flags too, or by the other numbers alone: flags are few, and stand for
+    what they were seen with. Who only ever touched the ground hard takes the touch for the crash."""
     passes: float = 16.0
     """How often it looks at each row of the log, as far as that takes as many steps as these."""
     least: int = 1000
@@ -130,7 +133,7 @@ class Model:
         moved = (batch.next_observation - batch.observation) / ranges.step
         mean, log_sd = change(evaluate(networks.change, psi.change, shown))
         mean = mean + straight(ranges, batch.observation, batch.action)
-        odds, last = evaluate(networks.end, psi.end, shown).T
+        odds, last = self.ends(networks, psi, ranges, shown)
         going_on = evaluate(networks.reward, psi.reward, shown)[:, 0]
         sd, last_mean, last_sd = ranges.reward
         earned = (batch.reward - ranges.price[batch.action]) / sd
@@ -144,6 +147,15 @@ class Model:
         changed = jnp.sum(jnp.where(ranges.flag, flags.surprise(mean, high, ranges.group), surprise), axis=1)
         # Where the task ended nobody asks what came after.
         return jnp.mean(batch.continues * changed + missed + ended)
+
+    def ends(
+        self, networks: Parts, psi: Parts, ranges: Ranges, shown: Float[Array, "n k"]
+    ) -> Float[Array, "2 n"]:
+        """The log odds that the task ends, and the reward if it does."""
+        if not self.ends_by_flags:
+            hidden = jnp.concatenate([ranges.flag, ranges.flag, jnp.zeros(self.actions, bool)])
+            shown = jnp.where(hidden, 0.0, shown)
+        return evaluate(networks.end, psi.end, shown).T
 
     def known(
         self, ranges: Ranges, observation: Float[Array, "n d"], action: Int[Array, " n"]
@@ -186,7 +198,7 @@ class Model:
         following = jnp.clip(free, ranges.low - room, ranges.high + room)
         left = jnp.any((free != following) & ~ranges.flag, axis=1)
         following = jnp.where(ranges.flag, tossed, following)
-        odds, last = evaluate(networks.end, psi.end, shown).T
+        odds, last = self.ends(networks, psi, ranges, shown)
         going_on = jnp.mean(
             jnp.stack([evaluate(networks.reward, one.reward, shown)[:, 0] for one in members]), 0
         )
