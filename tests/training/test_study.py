@@ -1,4 +1,4 @@
-"""Off-policy on a Gymnasium task a seed studies what it has recorded before it learns, and imagines the rest."""
+"""Off-policy on a Gymnasium task a seed studies what it has recorded before it learns."""
 
 from threading import Event
 
