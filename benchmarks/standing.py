@@ -1,6 +1,6 @@
 """Which seeds of Lunar Lander have somebody standing still in the episodes of μ that they record before they
-learn off-policy under preset robust. In all other episodes whoever touches the ground crashes, so that nothing
-tells such a seed how to stand. Writes ``results/standing.json``; some minutes.
+learn off-policy under preset robust. Where nobody does, whoever touches the ground crashes, and nothing tells
+the seed how to stand. Writes ``results/standing.json``; some minutes.
 """
 
 import argparse

@@ -5,6 +5,8 @@ again (ρ corrects them), so that an update averages over thousands of rows; the
 critic takes many steps for each of the actor's, towards bounded targets of a slow copy;
 x is solved for by ridge regression instead of chased; and no step changes π by more
 than a KL divergence. Time limits are bootstrapped, observations scaled to the task.
+Where rewards are progress and ends are nearly always crashes (Lunar Lander under the
+uniform μ), what was recorded is studied first, and π learns on walks in a model of it.
 """
 
 from dataclasses import dataclass, replace
@@ -102,6 +104,8 @@ class RobustRow:
     """The part of the rows of its fit that is drawn from all kinds of rows alike."""
     model_decay: float = 0.01
     model_passes: float = 16.0
+    model_calm: float | None = None
+    """How much it counts for the model that made-up states go on; None: not at all."""
     model_ends_by_flags: bool = True
     """Whether it foresees ends by flags too, or by the other numbers alone."""
 
@@ -194,6 +198,7 @@ OFFNAC = {
         warm_up=370,
         ratio_ridge=0.1,
     ),
+    "LunarLander-v3": replace(OFF_POLICY["LunarLander-v3"], model_calm=0.1),
 }
 """Where x wants something else than the vanilla direction."""
 
@@ -228,6 +233,7 @@ def _imagination(off_policy: bool, row: RobustRow, spec: Spec, lam: float) -> Im
         share=row.model_share,
         decay=row.model_decay,
         passes=row.model_passes,
+        calm=row.model_calm,
         ends_by_flags=row.model_ends_by_flags,
     )
     return Imagination(model, row.imagined, row.depth, row.anew)

@@ -14,7 +14,7 @@ from offnac.networks import MLP
 from offnac.policy import SoftmaxPolicy
 from offnac.training.from_log import imagine
 from offnac.training.from_log.data import load
-from offnac.training.from_log.model import BEYOND, Model, fit
+from offnac.training.from_log.model import BEYOND, Model, _made_up, fit
 from offnac.training.from_log.ranges import ranges_of, straight
 from offnac.training.from_log.units import units
 from offnac.transition import Spec, Transition
@@ -141,3 +141,29 @@ def test_ends_can_be_foreseen_without_regard_to_flags(known):
     ]
     assert (odds[0][0] != odds[0][1]).all()
     np.testing.assert_array_equal(*odds[1])
+
+
+def test_who_is_calm_foresees_fewer_ends_where_nobody_has_been(known):
+    """Beyond the right edge, but as if left of 0: no row tells of that."""
+    _, data, state = known
+    nowhere = scaled(known, [0.95]).at[:, 1].set(state.ranges.low[1])
+
+    def odds(calm):
+        model = replace(MODEL, calm=calm, least=400, most=400)
+        found = fit(model, data, state.ranges, lambda done, of: None, Event())
+        psi, shown = found.members()[0], model.known(state.ranges, nowhere, jnp.array([1]))
+        return float(model.ends(model.networks(2), psi, state.ranges, shown)[0, 0])
+
+    assert odds(1.0) < odds(None) - 1.0
+
+
+def test_made_up_states_hold_nothing_but_what_was_seen_of_each_number(known):
+    _, data, state = known
+    batch = data.draw(33, 0.5, jax.random.key(0))
+    made_up, action = _made_up(state.ranges, batch, jax.random.key(1))
+    assert made_up.shape == (17, 2) and action.shape == (17,)
+    assert set(np.asarray(made_up[:, 0]).tolist()) <= set(np.asarray(batch.observation[:, 0]).tolist())
+    assert set(np.asarray(made_up[:, 1]).tolist()) == {
+        float(state.ranges.low[1]),
+        float(state.ranges.high[1]),
+    }

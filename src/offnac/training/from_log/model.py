@@ -15,6 +15,7 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from offnac.critics.cautious import mixed
 from offnac.errors import Stopped
 from offnac.networks import MLP, Parameters, evaluate, initialise
 from offnac.optimisers import Adam
@@ -34,6 +35,8 @@ BATCHES = 128
 BEYOND = 0.05
 """How far the model goes beyond what the log holds of a number, as a share of its range."""
 SEED = 0
+MADE_UP = 0x0DD5
+"""Sets the random numbers of made-up states apart."""
 
 
 class Parts(NamedTuple):
@@ -88,6 +91,9 @@ class Model:
     """The part of the rows that is drawn from all kinds alike."""
     decay: float = 0.01
     """Of the networks for the change, towards none beside the straight part, in units of the rate."""
+    calm: float | None = None
+    """How much it counts that made-up states go on, whose numbers come from different rows: the log must tell
+    of an end before one is foreseen."""
     ends_by_flags: bool = static(default=True)
     """Whether ends are foreseen by flags too, or by the other numbers alone: flags are few, and stand for
     what they were seen with. Who only ever touched the ground hard takes the touch for the crash."""
@@ -119,16 +125,18 @@ class Model:
 
         def step(i: Int[Array, ""], carry: tuple[Parameters, Any]) -> tuple[Parameters, Any]:
             psi, optimiser = carry
-            batch = jax.tree.map(lambda column: column[i], rows)
-            gradient = jax.grad(lambda psi: self.loss(networks, unravel(psi), ranges, batch))(psi)
-            clock = Clock.start()._replace(step=learner.steps + i)
+            batch, number = jax.tree.map(lambda column: column[i], rows), learner.steps + i
+            gradient = jax.grad(lambda psi: self.loss(networks, unravel(psi), ranges, batch, number))(psi)
+            clock = Clock.start()._replace(step=number)
             optimiser, move = adam.update(optimiser, -gradient, clock)
             return psi + move - rate(clock) * decay * psi, optimiser
 
         flat, optimiser = jax.lax.fori_loop(0, count, step, (flat, learner.optimiser))
         return Learner(unravel(flat), optimiser, learner.steps + count)
 
-    def loss(self, networks: Parts, psi: Parts, ranges: Ranges, batch: Transition) -> Float[Array, ""]:
+    def loss(
+        self, networks: Parts, psi: Parts, ranges: Ranges, batch: Transition, number: Int[Array, ""]
+    ) -> Float[Array, ""]:
         shown = self.known(ranges, batch.observation, batch.action)
         moved = (batch.next_observation - batch.observation) / ranges.step
         mean, log_sd = change(evaluate(networks.change, psi.change, shown))
@@ -146,7 +154,12 @@ class Model:
         high = (batch.next_observation > 0.5 * (ranges.low + ranges.high)).astype(mean.dtype)
         changed = jnp.sum(jnp.where(ranges.flag, flags.surprise(mean, high, ranges.group), surprise), axis=1)
         # Where the task ended nobody asks what came after.
-        return jnp.mean(batch.continues * changed + missed + ended)
+        loss = jnp.mean(batch.continues * changed + missed + ended)
+        if self.calm is None:
+            return loss
+        key = jax.random.fold_in(jax.random.key(MADE_UP), number)
+        made_up = self.known(ranges, *_made_up(ranges, batch, key))
+        return loss + self.calm * jnp.mean(jax.nn.softplus(self.ends(networks, psi, ranges, made_up)[0]))
 
     def ends(
         self, networks: Parts, psi: Parts, ranges: Ranges, shown: Float[Array, "n k"]
@@ -206,6 +219,16 @@ class Model:
         sd, last_mean, last_sd = ranges.reward
         reward = jnp.where(terminated, last_mean + last_sd * last, ranges.price[action] + sd * going_on)
         return Outcome(reward, following, terminated, left)
+
+
+def _made_up(
+    ranges: Ranges, batch: Transition, key: PRNGKeyArray
+) -> tuple[Float[Array, "m d"], Int[Array, " m"]]:
+    """States that nobody has seen, half as many as rows: each number from another row, flags tossed."""
+    some = mixed(batch.observation)[: -(-len(batch.action) // 2)]
+    high = flags.toss(jnp.zeros_like(some), ranges.group, key)
+    some = jnp.where(ranges.flag, jnp.where(high, ranges.high, ranges.low), some)
+    return some, batch.action[-len(some) :]
 
 
 def _only_change(psi: Parts) -> Parts:
