@@ -120,8 +120,8 @@ bench-audit: $(STAMP)  ## what the audit sees against what a policy does, into r
 bench-large: $(STAMP)  ## ten million rows read and learned from: time and memory, into results
 	@$(PY) benchmarks/large_log.py
 
-bench-hour: $(STAMP)  ## how long robust takes on the JAX-native tasks with 16 seeds, from two of them, into results
-	@$(PY) benchmarks/hour.py
+bench-hour: $(STAMP)  ## how long robust takes on the JAX-native tasks with 16 seeds, from two of them, into results (ARGS=--whole: all)
+	@$(PY) benchmarks/hour.py $(ARGS)
 
 published: $(STAMP)  ## preset published against the reference distributions, into results/published
 	@$(PY) benchmarks/published.py
