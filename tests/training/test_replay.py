@@ -157,7 +157,7 @@ def test_a_run_with_replay_that_breaks_off_goes_on_as_if_nothing_had_been(
     environment, lam, episodes, tmp_path, same_seed, monkeypatch
 ):
     small = replace(robust.RobustRow(), actor=(4,), value=(8,), **SMALL)
-    monkeypatch.setattr(robust, "row", lambda task, off_policy: small)
+    monkeypatch.setattr(robust, "row", lambda task, algorithm, lam: small)
     monkeypatch.setattr("offnac.training.lockstep.SAVE_SECONDS_WITH_MEMORY", 0.0)
     settings = {
         "preset": "robust",
