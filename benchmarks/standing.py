@@ -1,6 +1,6 @@
 """Which seeds of Lunar Lander have somebody standing still in the episodes of μ that they record before they
 learn off-policy under preset robust. Where nobody does, whoever touches the ground crashes, and nothing tells
-the seed how to stand. Writes ``results/standing.json``; some minutes.
+the seed how to stand. Adds to ``results/standing.json``; some minutes.
 """
 
 import argparse
@@ -54,16 +54,17 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=16)
     parser.add_argument("--first-seed", type=int, default=1000)
     arguments = parser.parse_args()
-    found = []
+    found = {one["seed"]: one for one in files.read_json(OUT)["seeds"]} if OUT.exists() else {}
     for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
         log = record(seed)
         state = np.asarray(log.rows.observation)
         still = (state[:, 6:] > 0.5).all(axis=1) & (np.abs(state[:, 2:6]) < STILL).all(axis=1)
         ended = int(np.asarray(log.rows.terminated).sum())
         counts = {"episodes": log.episodes, "ended": ended, "rows": len(log), "still": int(still.sum())}
-        found.append({"seed": seed, **counts})
-        print(found[-1], flush=True)
-    files.write_json(OUT, {"environment": TASK, "seeds": found, "versions": versions(), "date": now()})
+        found[seed] = {"seed": seed, **counts}
+        print(found[seed], flush=True)
+    seeds = [found[seed] for seed in sorted(found)]
+    files.write_json(OUT, {"environment": TASK, "seeds": seeds, "versions": versions(), "date": now()})
 
 
 if __name__ == "__main__":

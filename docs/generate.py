@@ -215,41 +215,38 @@ def _test(test: dict[str, Any], paper: float) -> str:
 def _standing(cells: list[dict[str, Any]]) -> list[str]:
     """What a seed of Lunar Lander learns off-policy, by what it has recorded before."""
     path = RESULTS / "standing.json"
-    found = [cell for cell in cells if cell["environment"] == "LunarLander-v3" and cell["preset"] == "robust"]
-    found = [cell for cell in found if cell["algorithm"].startswith("off")]
+    found = {
+        cell["algorithm"]: dict(zip(cell["seeds"], cell["test"]["values"], strict=True))
+        for cell in cells
+        if (cell["environment"], cell["preset"]) == ("LunarLander-v3", "robust")
+        and cell["algorithm"].startswith("off")
+    }
     if not path.exists() or not found:
         return []
-    record = json.loads(path.read_text())
-    still = {one["seed"]: one["still"] for one in record["seeds"]}
+    published = set().union(*found.values())
+    records = [one for one in json.loads(path.read_text())["seeds"] if one["seed"] in published]
     rows = []
     for what, wanted in (("somebody stands still", True), ("nobody does", False)):
-        seeds = {seed for seed, count in still.items() if (count > 0) == wanted}
-        told = []
-        for cell in found:
-            values = [
-                value
-                for seed, value in zip(cell["seeds"], cell["test"]["values"], strict=True)
-                if seed in seeds
-            ]
-            told.append(
-                f"{statistics.median(values):.1f}, {min(values):.1f} … {max(values):.1f}"
-                if values
-                else "no seed"
-            )
-        rows.append(f"| {what} | {len(seeds)} | {' | '.join(told)} |")
-    names = [f"{ALGORITHMS[cell['algorithm']]}, best: median, range" for cell in found]
+        seeds = [one["seed"] for one in records if (one["still"] > 0) == wanted]
+        told = [_range([values[seed] for seed in seeds if seed in values]) for values in found.values()]
+        rows.append(_line([what, f"{len(seeds)}", *told]))
+    columns = [f"{ALGORITHMS[algorithm]}, best: median, range" for algorithm in found]
     return [
         "## Lunar Lander off-policy: what was recorded decides",
         "",
         "Under `robust` a seed records its first 850 episodes of uniform behaviour before it learns. All but a few of them are crashes.",
         "Where one lander happens to come to rest on both legs, the model that is fitted to them knows that one can stand",
-        "(`benchmarks/standing.py`).",
+        "([results/standing.json](../results/standing.json), by `benchmarks/standing.py`).",
         "",
-        f"| what was recorded | seeds | {' | '.join(names)} |",
-        "|---|---|" + "---|" * len(names),
+        _line(["what was recorded", "seeds", *columns]),
+        "|---|---|" + "---|" * len(columns),
         *rows,
         "",
     ]
+
+
+def _range(values: list[float]) -> str:
+    return f"{statistics.median(values):.1f}, {min(values):.1f} … {max(values):.1f}" if values else "no seed"
 
 
 def _improvement_table(improvement: list[dict[str, Any]]) -> list[str]:

@@ -19,6 +19,7 @@ from offnac.errors import UserError
 from offnac.networks import MLP
 from offnac.optimisers import Adam
 from offnac.policy import SoftmaxPolicy
+from offnac.presets.compose import is_off_policy
 from offnac.presets.from_log import widths
 from offnac.ratios import Fourier, LeastSquares, One, Ratios
 from offnac.schedules import Constant, RobbinsMonro, Schedule
@@ -212,7 +213,7 @@ def row(task: str, algorithm: str, lam: float = 0.0) -> RobustRow:
         "offac": OFF_POLICY,
         "offnac": OFF_POLICY | OFFNAC,
     }
-    if lam > 0 and algorithm in ("offac", "offnac") and task in WITH_TRACES:
+    if lam > 0 and is_off_policy(algorithm) and task in WITH_TRACES:
         return WITH_TRACES[task]
     return rows[algorithm].get(task, RobustRow())
 
