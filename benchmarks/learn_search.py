@@ -7,8 +7,8 @@ log, some of its policies on the way are tested, and a line with the outcome is 
     .venv/bin/python benchmarks/learn_search.py lunar-lander --logs 8 \
         --candidates '[{}, {"gamma": 0.999}, {"kl": [0.0005, 0.002]}]'
 
-A list stands for each of its values in turn. All candidates of one shape, all logs and all runs are lanes of
-one program: made for a GPU.
+A list stands for each of its values in turn. Where JAX sees a GPU, all candidates of one shape, all logs and
+all runs are lanes of one program; elsewhere they learn one after another.
 """
 
 import argparse
@@ -139,30 +139,17 @@ def learned(
     lanes = [(index, log, run) for index in members for log in range(len(known)) for run in range(given.runs)]
     sources = {(index, log): known[log].source(experiments[index][log]) for index, log, _ in lanes}
     print(f"  models in {time.perf_counter() - began:.0f} s", flush=True)
-    stacked = jax.tree.map(
-        lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]),
-        *(
-            (sources[index, log], experiments[index][log].algorithm, experiments[index][log].drawing)
-            for index, log, _ in lanes
-        ),
-    )
     first, iterations = experiments[members[0]][0], experiments[members[0]][0].iterations
+    given_to = [
+        (sources[index, log], experiments[index][log].algorithm, experiments[index][log].drawing)
+        for index, log, _ in lanes
+    ]
     spec = Spec("", known[0].log.spec.observation_size, known[0].log.spec.actions)
-    keys = jnp.stack([jax.random.key(1000 * run + seeds[log]) for _, log, run in lanes])
-    runs = jax.jit(jax.vmap(lambda lane, key: program.start(lane[1], lane[2], spec, key)))(stacked, keys)
-
-    @partial(jax.jit, donate_argnames="runs")
-    def chunk(stacked: Any, runs: Any, count: int) -> Any:
-        def one(lane: Any, run: Any) -> Any:
-            return program.chunk(*lane, first.every, run, count, capacity=CAPACITY)[0]
-
-        return jax.vmap(one)(stacked, runs)
-
-    for start in range(0, iterations, CAPACITY):
-        runs = jax.block_until_ready(chunk(stacked, runs, min(CAPACITY, iterations - start)))
+    keys = [jax.random.key(1000 * run + seeds[log]) for _, log, run in lanes]
+    learn = together if jax.default_backend() == "gpu" else in_turn
+    theta = learn(given_to, spec, keys, first.every, iterations)[:, : first.candidates]
     seconds = time.perf_counter() - began
     print(f"  learned in {seconds:.0f} s", flush=True)
-    theta = np.asarray(runs.candidates.theta)[:, : first.candidates]
     at = np.linspace(first.candidates / given.tested, first.candidates, given.tested).round()
     at = np.unique(np.maximum(at, 1.0))
     jobs = []
@@ -202,6 +189,36 @@ def learned(
         given.out.parent.mkdir(parents=True, exist_ok=True)
         with given.out.open("a") as file:
             file.write(json.dumps(line) + "\n")
+
+
+def together(lanes: list[Any], spec: Spec, keys: list[Any], every: int, iterations: int) -> Any:
+    """The candidates of each, all of them lanes of one program."""
+    stacked = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *lanes)
+    runs = jax.jit(jax.vmap(lambda lane, key: program.start(lane[1], lane[2], spec, key)))(
+        stacked, jnp.stack(keys)
+    )
+
+    @partial(jax.jit, donate_argnames="runs")
+    def chunk(stacked: Any, runs: Any, count: int) -> Any:
+        def one(lane: Any, run: Any) -> Any:
+            return program.chunk(*lane, every, run, count, capacity=CAPACITY)[0]
+
+        return jax.vmap(one)(stacked, runs)
+
+    for start in range(0, iterations, CAPACITY):
+        runs = jax.block_until_ready(chunk(stacked, runs, min(CAPACITY, iterations - start)))
+    return np.asarray(runs.candidates.theta)
+
+
+def in_turn(lanes: list[Any], spec: Spec, keys: list[Any], every: int, iterations: int) -> Any:
+    """The same, one after another: on a CPU many small products at once are slower than each on its own."""
+    thetas = []
+    for lane, key in zip(lanes, keys, strict=True):
+        run = program.start(lane[1], lane[2], spec, key)
+        for start in range(0, iterations, CAPACITY):
+            run, _ = program.chunk(*lane, every, run, min(CAPACITY, iterations - start), capacity=CAPACITY)
+        thetas.append(np.asarray(run.candidates.theta))
+    return np.stack(thetas)
 
 
 def tested(job: tuple[str, Any, Any, Units, int]) -> list[float]:

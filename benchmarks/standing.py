@@ -16,7 +16,7 @@ from offnac.logs.log import Log
 from offnac.provenance import now, versions
 from offnac.training import lockstep
 from offnac.training.progress import silent
-from offnac.training.study import recorded
+from offnac.training.study import recorded, shown
 
 OUT = Path(__file__).parents[1] / "results" / "standing.json"
 TASK = "LunarLander-v3"
@@ -34,8 +34,8 @@ def record(seed: int) -> Log:
     experiment = presets.experiment("robust", "offnac", task.spec)
     kept: list[Log] = []
 
-    def keep(memory: Any, units: Any, *_: Any) -> None:
-        kept.append(recorded(memory, units, task.spec))
+    def keep(memory: Any, *_: Any) -> None:
+        kept.append(recorded(memory, shown(experiment.protocol, task.spec), task.spec))
         raise Recorded
 
     study, lockstep.study = lockstep.study, keep

@@ -4,6 +4,7 @@ In a Gymnasium task all of them, in lockstep; in a JAX-native one together with 
 standard output, a line each.
 """
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ def main(arguments: list[str]) -> int:
     from offnac.training.stream import share_seeds, train_seeds
 
     def report(update: Update) -> None:
-        print(*update, file=news, flush=True)
+        print(json.dumps(update), file=news, flush=True)
 
     def work() -> None:
         out, seeds = Path(arguments[0]), [int(seed) for seed in arguments[1:]]

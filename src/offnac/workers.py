@@ -4,6 +4,7 @@ Threads would share two things: Python's lock, which host simulators hold, and X
 the steps of small programs that run at the same time wait for each other.
 """
 
+import json
 import os
 import signal
 import sys
@@ -31,8 +32,7 @@ def train_in_processes(
         with pipes.begun(command, environment) as (process, errors):
             assert process.stdout is not None
             for line in process.stdout:
-                seed, episodes, of, steps, average = line.split()
-                report(Update(int(seed), int(episodes), int(of), int(steps), float(average)))
+                report(Update(*json.loads(line)))
             process.wait()
             errors.seek(0)
             complaint = errors.read()

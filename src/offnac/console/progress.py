@@ -80,6 +80,7 @@ def training(seeds: int, quiet: bool) -> Iterator[tuple[Report, Event]]:
                 rate = f"episodes, {steps / (time.perf_counter() - began):,.0f} steps/s"
                 progress.update(
                     task,
+                    description=update.doing or "training",
                     total=seeds * update.of,
                     completed=sum(one.episodes for one in seen.values()),
                     rate=rate if screen.ERR.width < WIDE else f"{rate}, average return {average:,.1f}",

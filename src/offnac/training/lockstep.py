@@ -23,7 +23,6 @@ from offnac.environments import HostEnvironment
 from offnac.training import checkpoint, programs
 from offnac.training.follow import BLOCK, Row, follow, stacked
 from offnac.training.from_log.imagination import Imagined
-from offnac.training.from_log.units import Units
 from offnac.training.host_memory import HostMemory
 from offnac.training.programs import Chance, Phase, Rows
 from offnac.training.progress import Report, Stopped, Update
@@ -141,8 +140,7 @@ class _Group:
     def train(self) -> None:
         for seed in range(len(self.folders)):
             self._begin_episode(seed)
-            if self.episode[seed] > 0:
-                self._tell(seed)
+            self._tell(seed)
         saved = time.perf_counter()
         while np.any(self.phase != Phase.FINISHED):
             ended = self._tick()
@@ -332,36 +330,27 @@ class _Group:
     def _study(self, seed: int) -> None:
         """Once learning begins, a model is made of what has been recorded until then."""
         protocol, imagined = self.experiment.protocol, self.imagined[seed]
-        if protocol.imagination is None or protocol.replay is None or imagined is None:
+        if protocol.replay is None or imagined is None or self.episode[seed] != protocol.replay.warm_up:
             return
-        if self.episode[seed] != protocol.replay.warm_up:
-            return
-        size = self.spec.observation_size
-        units = Units(
-            np.zeros(size, np.float32) if self.mean is None else self.mean,
-            np.ones(size, np.float32) if self.scale is None else self.scale,
-            1.0,
-        )
-        foresight = study(
-            self.memories[seed].now(),
-            units,
-            protocol.imagination,
-            self.spec,
-            float(self.experiment.algorithm.gamma),
-            lambda done, of: None,
-            self.stop,
-        )
+
+        def fitted(what: str, done: int, of: int) -> None:
+            self._tell(seed, f"seed {self.folders[seed].seed} studies its record, {what}: {done / of:.0%}")
+
+        memory = self.memories[seed].now()
+        foresight = study(memory, self.experiment, self.spec, fitted, self.stop)
         self.imagined[seed] = imagined._replace(foresight=foresight)
 
     def _played(self, seed: int) -> Any:
         """The phase that the seed is at the end of."""
         return Played(*(column[seed] for column in (self.total, self.step, self.surprise)))
 
-    def _tell(self, seed: int) -> None:
-        records = self.records[seed]
+    def _tell(self, seed: int, doing: str | None = None) -> None:
+        records, episodes = self.records[seed], int(self.episode[seed])
+        if episodes == 0:
+            return
         steps, average = int(records["train_length"].sum()), float(records["average"][-1])
-        episodes = int(self.episode[seed])
-        self.report(Update(self.folders[seed].seed, episodes, self.experiment.episodes, steps, average))
+        number, of = self.folders[seed].seed, self.experiment.episodes
+        self.report(Update(number, episodes, of, steps, average, doing))
 
     def _end_episode(self, seed: int) -> None:
         self.run, clock, record = programs.book(

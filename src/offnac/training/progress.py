@@ -18,6 +18,8 @@ class Update(NamedTuple):
     """Training episodes in all."""
     steps: int
     average: float
+    doing: str | None = None
+    """What takes a while between two episodes."""
 
 
 Report = Callable[[Update], None]

@@ -1,5 +1,7 @@
 """What a seed has recorded, studied once before it learns: as `learn` studies a log."""
 
+from collections.abc import Callable
+from functools import partial
 from threading import Event
 from typing import Any
 
@@ -8,32 +10,39 @@ import numpy as np
 
 from offnac.logs.log import Log
 from offnac.training.from_log.data import load
-from offnac.training.from_log.imagination import Foresight, Imagination
+from offnac.training.from_log.imagination import Foresight
 from offnac.training.from_log.model import fit
 from offnac.training.from_log.potential import find, over_rows
 from offnac.training.from_log.ranges import of_rewards, ranges_of
 from offnac.training.from_log.units import Units
-from offnac.training.progress import Fitting
+from offnac.training.protocol import Experiment, Protocol
 from offnac.training.replay import Memory
 from offnac.transition import Spec
 
 
 def study(
-    memory: Memory,
-    units: Units,
-    imagination: Imagination,
-    spec: Spec,
-    gamma: float,
-    fitted: Fitting,
-    stop: Event,
+    memory: Memory, experiment: Experiment, spec: Spec, fitted: Callable[[str, int, int], None], stop: Event
 ) -> Foresight:
-    """The potential and the model of what is kept; the same for the same rows."""
+    """The potential and the model of what is kept; the same for the same rows. ``fitted`` is told what is
+    fitted, how many steps of that are done, and of how many."""
+    imagination, gamma = experiment.protocol.imagination, float(experiment.algorithm.gamma)
+    assert imagination is not None
+    units = shown(experiment.protocol, spec)
     log = recorded(memory, units, spec)
-    potential = find(log, log, units, fitted, stop)
+    potential = find(log, log, units, partial(fitted, "what shapes rewards"), stop)
     data = load(log, units, 1.0 / (1.0 - gamma))
     ranges = ranges_of(data, units, spec.actions)
     data = over_rows(data, potential.taken_out)
-    return Foresight(fit(imagination.model, data, of_rewards(ranges, data), fitted, stop), potential)
+    told = partial(fitted, "a model")
+    return Foresight(fit(imagination.model, data, of_rewards(ranges, data), told, stop), potential)
+
+
+def shown(protocol: Protocol, spec: Spec) -> Units:
+    """The units that observations are learned from in."""
+    mean, scale = protocol.mean, protocol.scale
+    if mean is None or scale is None:
+        mean, scale = (0.0,) * spec.observation_size, (1.0,) * spec.observation_size
+    return Units(np.asarray(mean, np.float32), np.asarray(scale, np.float32), 1.0)
 
 
 def recorded(memory: Memory, units: Units, spec: Spec) -> Log:
