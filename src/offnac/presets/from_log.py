@@ -56,7 +56,7 @@ class LogRow:
     ratio_bound: float = 10.0
     held_out_rows: int = 1 << 14
     imitation_rate: float = 3e-3
-    imagined: float = 0.5
+    imagined: float = 0.9
     """The part of the rows that is imagined: steps of π in the model."""
     depth: float = 24.0
     """Steps in the mean before a walk of π in the model begins again."""
@@ -72,7 +72,7 @@ class LogRow:
     model_decay: float = 0.01
     """Of the model's networks, towards a task that moves along straight lines."""
     model_passes: float = 16.0
-    model_steps: int = 25
+    model_steps: int = 75
     """Of the model's fit for each iteration at most: who asks for few iterations wants a quick look."""
 
 
@@ -101,7 +101,6 @@ def row_for(rows: int, shaped: bool = False) -> LogRow:
         memory=0.9,
         damping=300.0,
         margin=0.5,
-        imagined=0.9,
         depth=400.0,
         anew=0.3,
         model_batch=1024,

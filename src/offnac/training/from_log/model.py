@@ -212,6 +212,7 @@ class Model:
         left = jnp.any((free != following) & ~ranges.flag, axis=1)
         following = jnp.where(ranges.flag, tossed, following)
         odds, last = self.ends(networks, psi, ranges, shown)
+        odds = jnp.where(ranges.rule.believed, ranges.rule.odds(following), odds)
         going_on = jnp.mean(
             jnp.stack([evaluate(networks.reward, one.reward, shown)[:, 0] for one in members]), 0
         )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from offnac.training.from_log import flags
 from offnac.training.from_log.data import LogData
+from offnac.training.from_log.rule import Rule, no_rule, rule_of
 from offnac.training.from_log.units import Units
 from offnac.transition import Transition
 
@@ -43,6 +44,8 @@ class Ranges(NamedTuple):
     """What each action earns in the mean where the task goes on."""
     reward: Float[Array, " 3"]
     """The SD of the rewards around that, and mean and SD of those with which the task ends."""
+    rule: Rule
+    """By which the task ends, if there is one."""
 
 
 def no_ranges(size: int, actions: int) -> Ranges:
@@ -50,11 +53,13 @@ def no_ranges(size: int, actions: int) -> Ranges:
     none, never = jnp.zeros(size), jnp.zeros(size, bool)
     number = jnp.zeros(size, jnp.int32)
     straight = jnp.zeros((actions, size + 1, size))
-    return Ranges(none, none, none, never, number, none, straight, jnp.zeros(actions), jnp.zeros(3))
+    return Ranges(
+        none, none, none, never, number, none, straight, jnp.zeros(actions), jnp.zeros(3), no_rule(size)
+    )
 
 
 def ranges_of(data: LogData, units: Units, actions: int, line: bool = True) -> Ranges:
-    """Of the rows that are there; without the ``line`` the straight part is nothing."""
+    """Of the rows that are there; without the ``line`` nothing is said of how things move and end."""
     rows = jax.tree.map(lambda column: np.asarray(column[: int(data.size)]), data.rows)
     states: Any = np.concatenate([rows.observation, rows.next_observation])
     low, high = states.min(axis=0), states.max(axis=0)
@@ -72,6 +77,7 @@ def ranges_of(data: LogData, units: Units, actions: int, line: bool = True) -> R
         jnp.asarray(_straight(rows, actions, step, ~flag & line), jnp.float32),
         jnp.zeros(actions),
         jnp.ones(3),
+        rule_of(rows) if line else no_rule(len(step)),
     )
     return of_rewards(found, data)
 
