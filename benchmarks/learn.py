@@ -31,6 +31,9 @@ from offnac.saved_policy import Policy
 from offnac.training.from_log.folder import LearnFolder
 
 RESULTS = Path(__file__).parents[1] / "results" / "learn"
+SCAN = 1 << 20
+"""Sets the seeds of the rollouts that the best is looked for by apart from those of its test: else what was
+luck in the first would count in the second."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +48,14 @@ class Task:
     seconds: float
     episodes: int = 1000
     """Rollouts that a policy is tested by."""
-    scan: int = 100
-    """Rollouts that the best of the candidates is looked for by; it is then tested as the others are."""
+    scan: int = 1000
+    """Rollouts that the best of the candidates is looked for by; it is then tested by others."""
 
 
 TASKS = {
     "cartpole": Task("CartPole-v1", 22_000, None, 490.0, 499.0, 60.0),
     "acrobot": Task("Acrobot-v1", 250_000, None, -90.0, -82.0, 60.0),
-    "mountain-car": Task("MountainCar-v0", 2_000_000, 10_000, -120.0, -106.0, 120.0),
+    "mountain-car": Task("MountainCar-v0", 2_000_000, 10_000, -120.0, -106.0, 120.0, scan=250),
     "lunar-lander": Task("LunarLander-v3", 600_000, None, 150.0, 215.0, 600.0, episodes=200, scan=24),
 }
 
@@ -77,13 +80,13 @@ def run_seed(task: Task, seed: int, folder: Path) -> dict[str, Any]:
     result = json.loads(done.stdout)
     simulator = environments.make(task.environment, task.max_steps)
 
-    def test(policy: Policy, episodes: int) -> float:
+    def test(policy: Policy, episodes: int, seed: int = seed) -> float:
         return float(rollout.returns(simulator, policy, episodes, seed).mean())
 
     home = out / f"seed-{seed}"
     chosen, last = (offnac.load_policy(home / name) for name in ("selected", "last"))
     candidates = LearnFolder(out, seed).candidates()
-    scanned = [test(candidate, task.scan) for candidate in candidates]
+    scanned = [test(candidate, task.scan, SCAN + seed) for candidate in candidates]
     return {
         "seed": seed,
         "seconds": seconds,

@@ -307,9 +307,44 @@ def learned() -> str:
             "[learn.md](learn.md).",
             "",
             *large_log(),
+            *ends(),
             *learn_search(),
         ]
     )
+
+
+def ends() -> list[str]:
+    """How well ends are foreseen."""
+    found = json.loads((RESULTS / "ends.json").read_text())
+    rows = [
+        f"| {one['recorded']} | {one['ends']} | "
+        + " | ".join(f"{one[kind][by]:.0%}" for by in ("network", "rule") for kind in ("missed",))
+        + " | "
+        + " | ".join(f"{one['false'][by]:.2%}" for by in ("network", "rule"))
+        + " |"
+        for one in found["paths"]
+    ]
+    explained: dict[str, list[float]] = {}
+    for one in found["rules"]:
+        explained.setdefault(one["task"], []).append(one["explained"])
+    told = ", ".join(
+        f"{task} {min(parts):.1%}" + (f" to {max(parts):.1%}" if len(parts) > 1 else "")
+        for task, parts in explained.items()
+    )
+    return [
+        "## Where a task ends",
+        "",
+        "Few of Acrobot's random episodes end. On the paths of the policies that were learned from its logs, each of 20,000 steps",
+        "in the task itself, the model's networks miss most of the true ends; a rule of few terms ([how](learn.md)) misses fewer",
+        "(`benchmarks/ends.py`):",
+        "",
+        "| ends in the log | ends on the path | missed by networks | by the rule | seen where none is, a step: by networks | by the rule |",
+        "|---|---|---|---|---|---|",
+        *rows,
+        "",
+        f"A rule is believed where it explains nine tenths of the deviance. It explains: {told}.",
+        "",
+    ]
 
 
 JUDGES = {
