@@ -6,6 +6,7 @@ worth. Writes ``results/learn/TASK.json`` after every seed; a seed that is there
 
     .venv/bin/python benchmarks/learn.py                      hours on 2 cores
     .venv/bin/python benchmarks/learn.py cartpole --seeds 4   one task, fewer seeds
+    .venv/bin/python benchmarks/learn.py acrobot --alone 3    only its seconds, with all cores
 """
 
 import argparse
@@ -19,7 +20,7 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -60,7 +61,15 @@ TASKS = {
 }
 
 
-def run_seed(task: Task, seed: int, folder: Path) -> dict[str, Any]:
+class Learned(NamedTuple):
+    out: Path
+    said: dict[str, Any]
+    seconds: float
+    cpu_seconds: float
+
+
+def learn(task: Task, seed: int, folder: Path) -> Learned:
+    """A fresh log, and what the command makes of it."""
     log, out = folder / "log.parquet", folder / "run"
     offnac.collect(task.environment, steps=task.rows, out=log, first_seed=seed, max_steps=task.max_steps)
     command = [
@@ -76,8 +85,11 @@ def run_seed(task: Task, seed: int, folder: Path) -> dict[str, Any]:
     ]
     began, used = time.perf_counter(), cpu_seconds()
     done = subprocess.run([*command, "--json"], stdout=subprocess.PIPE, text=True, check=True)
-    seconds, used = time.perf_counter() - began, cpu_seconds() - used
-    result = json.loads(done.stdout)
+    return Learned(out, json.loads(done.stdout), time.perf_counter() - began, cpu_seconds() - used)
+
+
+def run_seed(task: Task, seed: int, folder: Path) -> dict[str, Any]:
+    out, result, seconds, used = learn(task, seed, folder)
     simulator = environments.make(task.environment, task.max_steps)
 
     def test(policy: Policy, episodes: int, seed: int = seed) -> float:
@@ -105,6 +117,22 @@ def cpu_seconds() -> float:
     """Of all commands so far: what they would take on a core that nobody else wants."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+def alone(task: Task, seeds: range) -> dict[str, Any]:
+    """What the command takes where nothing else runs. The first log is not counted: it compiles."""
+    took = []
+    for seed in seeds:
+        with tempfile.TemporaryDirectory() as folder:
+            took.append(learn(task, seed, Path(folder)).seconds)
+    return {
+        "cores": os.cpu_count(),
+        "first": took[0],
+        "seconds": took[1:],
+        "median_seconds": float(np.median(took[1:])),
+        "versions": versions(),
+        "date": now(),
+    }
 
 
 def summary(name: str, task: Task, seeds: list[dict[str, Any]], machine: str) -> dict[str, Any]:
@@ -135,12 +163,19 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=16)
     parser.add_argument("--first-seed", type=int, default=1000)
     parser.add_argument("--machine", default=f"{os.cpu_count()} cores", help="what the seconds are of")
+    parser.add_argument("--alone", type=int, help="only time so many logs, after one that compiles")
     parser.add_argument("--out", type=Path, default=RESULTS)
     arguments = parser.parse_args()
     for name in arguments.tasks:
         task, path = TASKS[name], arguments.out / f"{name}.json"
+        first = arguments.first_seed
+        if arguments.alone:
+            timed = alone(task, range(first, first + arguments.alone + 1))
+            print(f"{name}: {timed['median_seconds']:.0f} s", flush=True)
+            files.write_json(path, files.read_json(path) | {"alone": timed})
+            continue
         seeds = files.read_json(path)["seeds"] if path.exists() else []
-        for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
+        for seed in range(first, first + arguments.seeds):
             if seed in [one["seed"] for one in seeds]:
                 continue
             folder = Path(tempfile.mkdtemp())

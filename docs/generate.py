@@ -270,8 +270,8 @@ def _improvement_table(improvement: list[dict[str, Any]]) -> list[str]:
 def learned() -> str:
     found = [json.loads(path.read_text()) for path in sorted((RESULTS / "learn").glob("*.json"))]
     rows = [
-        "| task | rows | seeds | chosen from the log alone: IQM [95% interval], worst | should be | best on the way: IQM, worst | should be | last: IQM | verdicts | command, median seconds (of CPU) | should be |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        "| task | rows | seeds | chosen from the log alone: IQM [95% interval], worst | should be | best on the way: IQM, worst | should be | last: IQM | verdicts | command, median seconds (of CPU) | with both cores to itself | should be |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     measured = {task["task"] for task in found}
     missing = [
@@ -285,7 +285,8 @@ def learned() -> str:
             f"| {task['environment']} | {task['rows']:,} | {chosen['seeds']} "
             f"| {chosen['iqm']:.1f} [{chosen['low']:.1f}, {chosen['high']:.1f}], {chosen['worst']:.1f} | ≥ {task['chosen']:g} "
             f"| {best['iqm']:.1f}, {best['worst']:.1f} | ≥ {task['best']:g} | {last['iqm']:.1f} "
-            f"| {counted} | {task['median_seconds']:.0f} ({task['median_cpu_seconds']:.0f}) | ≤ {task['seconds']:g} |"
+            f"| {counted} | {task['median_seconds']:.0f} ({task['median_cpu_seconds']:.0f}) "
+            f"| {alone(task)} | ≤ {task['seconds']:g} |"
         )
     return "\n".join(
         [
@@ -302,7 +303,11 @@ def learned() -> str:
                 else []
             ),
             *(provenance(task) for task in found[:1]),
-            *(f"{task['environment']}: {task['date'][:10]}, seconds on {task['machine']}." for task in found),
+            *(
+                f"{task['environment']}: {task['date'][:10]}, seconds on {task['machine']}"
+                + (f"; {task['note']}." if "note" in task else ".")
+                for task in found
+            ),
             "Regenerate with `make bench-learn docs`; every seed is in [results/learn](../results/learn). How it works:",
             "[learn.md](learn.md).",
             "",
@@ -311,6 +316,12 @@ def learned() -> str:
             *learn_search(),
         ]
     )
+
+
+def alone(task: dict[str, Any]) -> str:
+    """Seconds with nothing else at work, where they were measured."""
+    timed = task.get("alone")
+    return f"{timed['median_seconds']:.0f} ({len(timed['seconds'])} logs)" if timed else "not measured"
 
 
 def ends() -> list[str]:
