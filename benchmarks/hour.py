@@ -41,12 +41,12 @@ def keep(found: dict[str, Any]) -> None:
     files.write_json(RESULT, before | found)
 
 
-def whole() -> None:
+def whole(machine: str) -> None:
     """All seeds."""
     took, cells = seconds(ALL)
     minutes, cores = took / 60.0, os.cpu_count() or 1
-    told = {"seeds": ALL, "cores": cores, "minutes": minutes, "versions": versions(), "date": now()}
-    keep({"whole": {"cells": cells, **told}})
+    told = {"seeds": ALL, "cores": cores, "machine": machine, "minutes": minutes}
+    keep({"whole": {"cells": cells, **told, "versions": versions(), "date": now()}})
     print(f"{minutes:.1f} minutes")
 
 
@@ -55,8 +55,10 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--whole", action="store_true", help="run all 16 seeds")
-    if parser.parse_args().whole:
-        whole()
+    parser.add_argument("--machine", default="nothing else at work", help="what the minutes are of")
+    given = parser.parse_args()
+    if given.whole:
+        whole(given.machine)
         return
     little = ("--episodes", "2", "--test-episodes", "2")
     seconds(1, *little)  # compiles what is not compiled yet

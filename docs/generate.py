@@ -565,8 +565,6 @@ def learn_search() -> list[str]:
 
 def readme() -> str:
     """README with what the results say of the paper."""
-    before, rest = (ROOT / "README.md").read_text().split(RESULTS_BEGIN)
-    after = rest.split(RESULTS_END)[1]
     summary = json.loads((RESULTS / "paper" / "summary.json").read_text())
     cells = [cell for cell in summary["cells"] if cell["preset"] == "robust"]
     missed = [
@@ -587,6 +585,26 @@ def readme() -> str:
         f"- The experiments: preset `published` gives the distribution over seeds that an independent port of the published configuration gives, in {same}",
         f"  of {len(published)} cells compared. It also shows that [the paper's table is what a lucky run of those settings reaches](docs/published.md).",
     ]
+    return with_results("README.md", lines)
+
+
+def reproduce() -> str:
+    """reproduce.md with how long the JAX-native tasks take."""
+    hour = json.loads((RESULTS / "bench" / "hour.json").read_text())
+    whole = hour["whole"]
+    lines = [
+        f"The JAX-native tasks under `robust` with {whole['seeds']} seeds took {whole['minutes']:.0f} minutes on {whole['cores']} cores ({len(whole['cells'])} cells,",
+        f"{whole['date'][:10]}, {whole['machine']}): `make bench-hour ARGS=--whole`. What two seeds of each cell take,",
+        f"{hour['seconds'] / 60.0:.1f} minutes on {hour['date'][:10]} (`make bench-hour`), had let {hour['minutes_of_16_seeds']:.0f} be expected.",
+        "[results/bench/hour.json](../results/bench/hour.json) has each cell.",
+    ]
+    return with_results("docs/reproduce.md", lines)
+
+
+def with_results(page: str, lines: list[str]) -> str:
+    """A page that is written by hand but for these lines."""
+    before, rest = (ROOT / page).read_text().split(RESULTS_BEGIN)
+    after = rest.split(RESULTS_END)[1]
     return "\n".join([f"{before}{RESULTS_BEGIN}", *lines, f"{RESULTS_END}{after}"])
 
 
@@ -699,7 +717,7 @@ def _supported(cells: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-PAGES = {"published.md": published, "speed.md": speed}
+PAGES = {"published.md": published, "speed.md": speed, "reproduce.md": reproduce}
 if (RESULTS / "paper" / "summary.json").exists():
     PAGES["paper.md"] = paper
     PAGES["assets/overview.svg"] = overview.picture
