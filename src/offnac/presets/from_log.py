@@ -48,7 +48,7 @@ class LogRow:
     margin: float = 0.0
     """By how much another action must seem better than the one that costs least, in units of the range of
     what actions cost."""
-    batch: int = 5120
+    batch: int = 10240
     minibatches: int = 40
     share: float = 0.25
     ratio_rows: int = 1024
@@ -72,7 +72,7 @@ class LogRow:
     model_decay: float = 0.01
     """Of the model's networks, towards a task that moves along straight lines."""
     model_passes: float = 16.0
-    model_steps: int = 75
+    model_steps: int = 50
     """Of the model's fit for each iteration at most: who asks for few iterations wants a quick look."""
 
 
@@ -101,6 +101,7 @@ def row_for(rows: int, shaped: bool = False) -> LogRow:
         memory=0.9,
         damping=300.0,
         margin=0.5,
+        batch=5120,
         depth=400.0,
         anew=0.3,
         model_batch=1024,
@@ -123,7 +124,7 @@ def widths(spec: Spec, width: int) -> tuple[int, int]:
 
 def iterations_for(spec: Spec, row: LogRow) -> int:
     """Steps are of one size in KL divergence, so a policy with more to decide has further to go."""
-    return round(240 * size(spec)) if row.iterations is None else row.iterations
+    return round(360 * size(spec)) if row.iterations is None else row.iterations
 
 
 def favour(margin: float, prices: Sequence[float]) -> tuple[float, ...] | None:
