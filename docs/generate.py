@@ -322,7 +322,10 @@ def learned() -> str:
 def alone(task: dict[str, Any]) -> str:
     """Seconds with nothing else at work, where they were measured."""
     timed = task.get("alone")
-    return f"{timed['median_seconds']:.0f} ({len(timed['seconds'])} logs)" if timed else "not measured"
+    if not timed:
+        return "not measured"
+    count = len(timed["seconds"])
+    return f"{timed['median_seconds']:.0f} ({count} log{'s' if count > 1 else ''})"
 
 
 def ends() -> list[str]:
