@@ -268,6 +268,7 @@ def _improvement_table(improvement: list[dict[str, Any]]) -> list[str]:
 
 
 def learned() -> str:
+    lines = search()
     found = [json.loads(path.read_text()) for path in sorted((RESULTS / "learn").glob("*.json"))]
     rows = [
         "| task | rows | seeds | chosen from the log alone: IQM [95% interval], worst | should be | best on the way: IQM, worst | should be | last: IQM | verdicts | command, median seconds (of CPU) | with both cores to itself | should be |",
@@ -313,8 +314,8 @@ def learned() -> str:
             "",
             *large_log(),
             *ends(),
-            *larger(search()),
-            *learn_search(),
+            *larger(lines),
+            *learn_search(lines),
         ]
     )
 
@@ -529,9 +530,8 @@ def search() -> list[dict[str, Any]]:
     return [json.loads(line) for line in (RESULTS / "learn" / "search.jsonl").read_text().splitlines()]
 
 
-def learn_search() -> list[str]:
+def learn_search(lines: list[dict[str, Any]]) -> list[str]:
     """All of them, and what the ways to choose made of those whose candidates were judged."""
-    lines = search()
     rows = [
         "| task | changed | iterations | logs | best on the way | late |",
         "|---|---|---|---|---|---|",
